@@ -1,0 +1,339 @@
+//! Checking derivatives: the modes against each other and against finite differences.
+//!
+//! [`derivatives`] is the whole check of one function at one point. Forward mode is compared with
+//! extrapolated central differences along random directions, and reverse mode with forward mode:
+//! `w . (J u) = (J' w) . u` for random `w` and `u`. How programs are run is an [`Engine`], so the same
+//! check serves the interpreter and compiled code.
+
+use crate::fault::Fault;
+use crate::interp::{Interp, Val};
+use crate::ir::{Func, Module, Type};
+use crate::ops::Scalar;
+use crate::span::Diagnostic;
+use crate::transform::{jvp, vjp};
+
+/// A way to run programs.
+pub trait Engine {
+    /// Calls a function of a module. Tapes are not passed: the engine supplies an empty one for the
+    /// parameter and leaves it out of the results.
+    fn call(&mut self, module: &Module, name: &str, args: &[Val]) -> Result<Vec<Val>, Fault>;
+}
+
+/// The interpreter.
+#[derive(Debug, Clone, Copy)]
+pub struct Interpreter {
+    /// Most iterations of a `while` loop.
+    pub max_iterations: u64,
+}
+
+impl Default for Interpreter {
+    fn default() -> Self {
+        Interpreter { max_iterations: 1_000_000_000 }
+    }
+}
+
+impl Engine for Interpreter {
+    fn call(&mut self, module: &Module, name: &str, args: &[Val]) -> Result<Vec<Val>, Fault> {
+        let mut interp = Interp::new(module);
+        interp.max_iterations = self.max_iterations;
+        let mut args = args.to_vec();
+        if module.func(name).is_some_and(|f| f.param_types().contains(&Type::Tape)) {
+            args.push(Val::tape());
+        }
+        let mut results = interp.call(name, args)?;
+        results.retain(|v| !matches!(v, Val::Tape(_)));
+        Ok(results)
+    }
+}
+
+/// A function with its derivative programs.
+#[derive(Clone, Debug)]
+pub struct Derived {
+    /// The function after the fixed pipeline.
+    pub func: Func,
+    /// Parameters differentiated by.
+    pub wrt: Vec<usize>,
+    /// The function itself, as a module.
+    pub primal: Module,
+    /// Forward mode.
+    pub forward: Module,
+    /// Reverse mode.
+    pub reverse: Module,
+}
+
+impl Derived {
+    /// Differentiates a function of a module by parameters, both ways, and verifies the programs.
+    pub fn new(func: Func, wrt: Vec<usize>) -> Result<Derived, Diagnostic> {
+        let forward = Module { funcs: vec![jvp::jvp(&func, &wrt)?], loops: Vec::new() };
+        let reverse = vjp::vjp(&func, &wrt)?;
+        let primal = Module { funcs: vec![func.clone()], loops: Vec::new() };
+        crate::ir::verify::module(&primal)?;
+        crate::ir::verify::module(&forward)?;
+        crate::ir::verify::module(&reverse)?;
+        Ok(Derived { func, wrt, primal, forward, reverse })
+    }
+
+    /// The function's results.
+    pub fn value(&self, engine: &mut dyn Engine, args: &[Val]) -> Result<Vec<Val>, Fault> {
+        engine.call(&self.primal, &self.func.name, args)
+    }
+
+    /// Results, and their tangents along the given tangents of the `wrt` parameters.
+    pub fn jvp(
+        &self,
+        engine: &mut dyn Engine,
+        args: &[Val],
+        tangents: &[Val],
+    ) -> Result<(Vec<Val>, Vec<Val>), Fault> {
+        let args: Vec<Val> = args.iter().chain(tangents).cloned().collect();
+        let mut results = engine.call(&self.forward, &format!("{}.jvp", self.func.name), &args)?;
+        let tangents = results.split_off(self.func.results.len());
+        Ok((results, tangents))
+    }
+
+    /// Results, and the adjoints of the `wrt` parameters for the given adjoints of float results.
+    pub fn vjp(
+        &self,
+        engine: &mut dyn Engine,
+        args: &[Val],
+        adjoints: &[Val],
+    ) -> Result<(Vec<Val>, Vec<Val>), Fault> {
+        let args: Vec<Val> = args.iter().chain(adjoints).cloned().collect();
+        let mut results = engine.call(&self.reverse, &format!("{}.vjp", self.func.name), &args)?;
+        let adjoints = results.split_off(self.func.results.len());
+        Ok((results, adjoints))
+    }
+}
+
+/// What a check found. Errors are relative to the size of what is compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// Worst disagreement of forward mode with finite differences.
+    pub forward_error: f64,
+    /// Worst disagreement of reverse with forward mode.
+    pub reverse_error: f64,
+    /// Directions in which finite differences did not settle (a kink or a jump close by).
+    pub unsettled: usize,
+    /// Directions tried.
+    pub directions: usize,
+}
+
+impl Report {
+    /// Whether everything agrees: the modes to rounding, finite differences to what they can give.
+    pub fn passes(&self) -> bool {
+        self.forward_error <= 1e-6 && self.reverse_error <= 1e-9
+    }
+}
+
+impl std::fmt::Display for Report {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let verdict = if self.passes() { "agree" } else { "DISAGREE" };
+        writeln!(f, "derivatives {verdict} along {} directions", self.directions)?;
+        writeln!(f, "  forward against finite differences  {:.1e}", self.forward_error)?;
+        write!(f, "  reverse against forward             {:.1e}", self.reverse_error)?;
+        if self.unsettled > 0 {
+            write!(
+                f,
+                "\n  not compared with differences       {} (no limit found: a kink or jump is near)",
+                self.unsettled
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Checks the derivatives of a function at a point along `directions` random directions.
+pub fn derivatives(
+    derived: &Derived,
+    engine: &mut dyn Engine,
+    args: &[Val],
+    directions: usize,
+    seed: u64,
+) -> Result<Report, Fault> {
+    let mut random = Random(seed);
+    let base = floats(&derived.value(engine, args)?);
+    let mut report = Report { forward_error: 0.0, reverse_error: 0.0, unsettled: 0, directions };
+    for _ in 0..directions {
+        let u: Vec<Val> = derived.wrt.iter().map(|k| random.like(&args[*k])).collect();
+        let (values, tangents) = derived.jvp(engine, args, &u)?;
+        let tangent = floats(&tangents);
+        let results: Vec<Val> = values.iter().filter(|v| is_float(v)).cloned().collect();
+        let w: Vec<Val> = results.iter().map(|v| random.like(v)).collect();
+        let (again, adjoints) = derived.vjp(engine, args, &w)?;
+        // Recording must not change the value, nor must carrying tangents.
+        let same = bits(&values) == bits(&again) && bits(&floats_of(&values)) == bits_f64(&base);
+        let along = dot(&floats(&w), &tangent);
+        let back = dot(&floats(&adjoints), &floats(&u));
+        let scale = magnitude(&floats(&w), &tangent) + magnitude(&floats(&adjoints), &floats(&u));
+        let error = if same { difference(along, back, scale) } else { f64::INFINITY };
+        report.reverse_error = report.reverse_error.max(error);
+
+        let step = |h: f64| -> Result<Vec<f64>, Fault> {
+            let mut moved = args.to_vec();
+            for (k, d) in derived.wrt.iter().zip(&u) {
+                moved[*k] = shifted(&args[*k], d, h);
+            }
+            Ok(floats(&derived.value(engine, &moved)?))
+        };
+        match differences(step)? {
+            Some((limit, uncertainty)) => {
+                let scale = tangent.iter().fold(1e-3f64, |m, t| m.max(t.abs()));
+                for (t, d) in tangent.iter().zip(&limit) {
+                    let error = difference(*t, *d, scale) - uncertainty / scale;
+                    report.forward_error = report.forward_error.max(error);
+                }
+            }
+            None => report.unsettled += 1,
+        }
+    }
+    Ok(report)
+}
+
+fn difference(a: f64, b: f64, scale: f64) -> f64 {
+    if a == b || (a.is_nan() && b.is_nan()) {
+        0.0
+    } else {
+        let error = (a - b).abs() / scale.max(f64::MIN_POSITIVE);
+        if error.is_nan() { f64::INFINITY } else { error }
+    }
+}
+
+fn magnitude(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| (x * y).abs()).sum()
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+/// Ridders' extrapolation of central differences (1982): the limit and how well it settled, or
+/// nothing where the differences do not converge.
+fn differences(
+    mut f: impl FnMut(f64) -> Result<Vec<f64>, Fault>,
+) -> Result<Option<(Vec<f64>, f64)>, Fault> {
+    const ROWS: usize = 6;
+    let mut table: Vec<Vec<Vec<f64>>> = Vec::new();
+    let mut best: Option<(Vec<f64>, f64)> = None;
+    let mut h = 1e-2;
+    for row in 0..ROWS {
+        // A step may leave the domain; then a smaller one is tried.
+        let (Ok(plus), Ok(minus)) = (f(h), f(-h)) else {
+            h /= 4.0;
+            table.clear();
+            continue;
+        };
+        if plus.len() != minus.len() {
+            return Ok(None);
+        }
+        let central: Vec<f64> = plus.iter().zip(&minus).map(|(p, m)| (p - m) / (2.0 * h)).collect();
+        let mut line = vec![central];
+        if let Some(above) = table.last() {
+            let mut factor = 4.0;
+            for k in 0..above.len() {
+                let next: Vec<f64> = line[k]
+                    .iter()
+                    .zip(&above[k])
+                    .map(|(fine, coarse)| (factor * fine - coarse) / (factor - 1.0))
+                    .collect();
+                factor *= 4.0;
+                let distance = |a: &[f64], b: &[f64]| {
+                    a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max)
+                };
+                let error = distance(&next, &line[k]).max(distance(&next, &above[k]));
+                if error.is_finite() && best.as_ref().is_none_or(|(_, e)| error < *e) {
+                    best = Some((next.clone(), error));
+                }
+                line.push(next);
+            }
+        }
+        table.push(line);
+        h /= 2.0;
+        let _ = row;
+    }
+    let settled = best.filter(|(limit, error)| {
+        let size = limit.iter().fold(1e-3f64, |m, x| m.max(x.abs()));
+        *error <= 1e-5 * size
+    });
+    Ok(settled)
+}
+
+fn is_float(v: &Val) -> bool {
+    matches!(v, Val::Scalar(Scalar::F64(_)) | Val::Array(_))
+}
+
+fn floats_of(values: &[Val]) -> Vec<Val> {
+    values.iter().filter(|v| is_float(v)).cloned().collect()
+}
+
+/// All floats of some values, in order.
+pub fn floats(values: &[Val]) -> Vec<f64> {
+    let mut out = Vec::new();
+    for v in values {
+        match v {
+            Val::Scalar(Scalar::F64(x)) => out.push(*x),
+            Val::Array(x) => out.extend(x.iter()),
+            _ => {}
+        }
+    }
+    out
+}
+
+fn bits_f64(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|x| crate::ops::value::canonical_bits(*x)).collect()
+}
+
+/// The bits of values, any NaN being the same; tapes have none.
+pub fn bits(values: &[Val]) -> Vec<u64> {
+    let mut out = Vec::new();
+    for v in values {
+        match v {
+            Val::Scalar(s) => out.push(s.key().1),
+            Val::Array(x) => out.extend(bits_f64(x)),
+            Val::Tape(_) => {}
+        }
+    }
+    out
+}
+
+fn shifted(v: &Val, d: &Val, h: f64) -> Val {
+    match (v, d) {
+        (Val::Scalar(Scalar::F64(x)), Val::Scalar(Scalar::F64(d))) => Val::f64(x + h * d),
+        (Val::Array(x), Val::Array(d)) => {
+            Val::array(x.iter().zip(d.iter()).map(|(x, d)| x + h * d).collect())
+        }
+        _ => v.clone(),
+    }
+}
+
+/// Counter-based random numbers (splitmix64), so that a seed names a check.
+#[derive(Clone, Debug)]
+pub struct Random(pub u64);
+
+impl Random {
+    /// The next 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number in `0..n`.
+    pub fn below(&mut self, n: u64) -> u64 {
+        ((self.bits() as u128 * n as u128) >> 64) as u64
+    }
+
+    /// A float in `lo..hi`.
+    pub fn float(&mut self, lo: f64, hi: f64) -> f64 {
+        lo + (hi - lo) * (self.bits() >> 11) as f64 * 2f64.powi(-53)
+    }
+
+    /// A direction shaped like a value; components in -1..1, zero for what is not a float.
+    pub fn like(&mut self, v: &Val) -> Val {
+        match v {
+            Val::Array(x) => Val::array(x.iter().map(|_| self.float(-1.0, 1.0)).collect()),
+            _ => Val::f64(self.float(-1.0, 1.0)),
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! The interpreter: the specification of what programs mean.
+//!
+//! It is simple, slow and obviously right; every other way to run a program is tested against it to
+//! the bit. Values are looked up in a table per call, blocks are executed instruction by
+//! instruction, and outlined loops are run store-all: record everything, then reverse everything.
+
+use crate::fault::{Fault, FaultKind};
+use crate::ir::verify::consumes;
+use crate::ir::{Block, Func, Inst, LoopPlan, Module, Op, Phase, Type, Value};
+use crate::math;
+use crate::ops::value::eval;
+use crate::ops::{Scalar, Trap};
+use crate::span::Span;
+use std::rc::Rc;
+
+/// Deepest nesting of calls.
+const MAX_CALLS: usize = 100;
+
+/// A run-time value.
+#[derive(Clone, Debug)]
+pub enum Val {
+    /// A scalar.
+    Scalar(Scalar),
+    /// A version of an array. Consuming operations own it alone and work in place.
+    Array(Rc<Vec<f64>>),
+    /// A tape: its records, the last one on top.
+    Tape(Vec<Vec<Val>>),
+}
+
+impl Val {
+    /// A float.
+    pub fn f64(x: f64) -> Val {
+        Val::Scalar(Scalar::F64(x))
+    }
+
+    /// An integer.
+    pub fn i64(x: i64) -> Val {
+        Val::Scalar(Scalar::I64(x))
+    }
+
+    /// An array.
+    pub fn array(x: Vec<f64>) -> Val {
+        Val::Array(Rc::new(x))
+    }
+
+    /// An empty tape.
+    pub fn tape() -> Val {
+        Val::Tape(Vec::new())
+    }
+}
+
+/// Runs functions of a module.
+#[derive(Debug)]
+pub struct Interp<'m> {
+    module: &'m Module,
+    /// Most iterations a `while` loop may take.
+    pub max_iterations: u64,
+    /// Bytes pushed on tapes, eight per value.
+    pub pushed_bytes: u64,
+    depth: usize,
+    loops: Vec<(Span, i64)>,
+}
+
+type Run<T> = Result<T, Fault>;
+
+/// The values of one call in progress.
+struct Env<'f> {
+    func: &'f Func,
+    values: Vec<Option<Val>>,
+}
+
+/// How a block was left.
+enum Flow {
+    Yield(Vec<Val>),
+    Exit(Vec<Val>),
+}
+
+impl<'m> Interp<'m> {
+    /// An interpreter of these functions.
+    pub fn new(module: &'m Module) -> Self {
+        Interp {
+            module,
+            max_iterations: 1_000_000_000,
+            pushed_bytes: 0,
+            depth: 0,
+            loops: Vec::new(),
+        }
+    }
+
+    /// Calls a function. The module has been verified and the arguments fit its parameters.
+    pub fn call(&mut self, name: &str, args: Vec<Val>) -> Run<Vec<Val>> {
+        match self.module.func(name) {
+            Some(func) => self.run(func, args, Span::default()),
+            None => panic!("the verifier lets no call to a missing function `@{name}` through"),
+        }
+    }
+
+    fn fault<T>(&self, kind: FaultKind, span: Span) -> Run<T> {
+        Err(Fault { kind, span, iterations: self.loops.iter().rev().copied().collect() })
+    }
+
+    fn run(&mut self, func: &Func, args: Vec<Val>, span: Span) -> Run<Vec<Val>> {
+        if self.depth == MAX_CALLS {
+            return self.fault(FaultKind::CallDepth(MAX_CALLS), span);
+        }
+        self.depth += 1;
+        let mut env = Env { func, values: vec![None; func.values.len()] };
+        let flow = self.block(&mut env, &func.body, args)?;
+        self.depth -= 1;
+        match flow {
+            Flow::Yield(results) | Flow::Exit(results) => Ok(results),
+        }
+    }
+
+    fn block(&mut self, env: &mut Env, block: &Block, args: Vec<Val>) -> Run<Flow> {
+        for (p, a) in block.params.iter().zip(args) {
+            env.set(*p, a);
+        }
+        for inst in &block.insts {
+            if inst.op == Op::ExitIf {
+                if env.bool(inst.args[0]) {
+                    return Ok(Flow::Exit(self.branch(env, &inst.blocks[0])?));
+                }
+                continue;
+            }
+            let results = self.inst(env, inst)?;
+            for (r, v) in inst.results.iter().zip(results) {
+                env.set(*r, v);
+            }
+        }
+        Ok(Flow::Yield(block.yields.iter().map(|y| env.take(*y)).collect()))
+    }
+
+    /// A block that cannot be left early.
+    fn branch(&mut self, env: &mut Env, block: &Block) -> Run<Vec<Val>> {
+        match self.block(env, block, Vec::new())? {
+            Flow::Yield(values) | Flow::Exit(values) => Ok(values),
+        }
+    }
+
+    fn inst(&mut self, env: &mut Env, inst: &Inst) -> Run<Vec<Val>> {
+        let args = &inst.args;
+        let one = |v: Val| Ok(vec![v]);
+        match &inst.op {
+            Op::Prim(prim) => {
+                let inputs: Vec<Scalar> = args.iter().map(|a| env.scalar(*a)).collect();
+                match eval(*prim, &inputs) {
+                    Some(Ok(value)) => one(Val::Scalar(value)),
+                    Some(Err(Trap::Overflow)) => self.fault(FaultKind::Overflow, inst.span),
+                    Some(Err(Trap::DivisionByZero)) => {
+                        self.fault(FaultKind::DivisionByZero, inst.span)
+                    }
+                    None => {
+                        let inputs = inputs.into_iter().map(Val::Scalar).collect();
+                        self.run(math::program(*prim), inputs, inst.span)
+                    }
+                }
+            }
+            Op::Len => one(Val::i64(env.array(args[0]).len() as i64)),
+            Op::Load => {
+                let at = self.index(env, inst)?;
+                one(Val::f64(env.array(args[0])[at]))
+            }
+            Op::Store => {
+                let at = self.index(env, inst)?;
+                let v = env.f64(args[2]);
+                let mut array = match env.take(args[0]) {
+                    Val::Array(array) => array,
+                    _ => unreachable!("verified"),
+                };
+                Rc::make_mut(&mut array)[at] = v;
+                one(Val::Array(array))
+            }
+            Op::Fill => match env.i64(args[0]) {
+                n if n < 0 => self.fault(FaultKind::NegativeLength(n), inst.span),
+                n => {
+                    let mut array = Vec::new();
+                    if array.try_reserve_exact(n as usize).is_err() {
+                        return self.fault(FaultKind::OutOfMemory, inst.span);
+                    }
+                    array.resize(n as usize, env.f64(args[1]));
+                    one(Val::array(array))
+                }
+            },
+            Op::Copy => one(Val::array(env.array(args[0]).to_vec())),
+            Op::Push => {
+                let Val::Tape(mut records) = env.take(args[0]) else { unreachable!("verified") };
+                self.pushed_bytes += 8 * (args.len() as u64 - 1);
+                records.push(args[1..].iter().map(|a| env.take(*a)).collect());
+                one(Val::Tape(records))
+            }
+            Op::Pop => {
+                let Val::Tape(mut records) = env.take(args[0]) else { unreachable!("verified") };
+                let record = records.pop().unwrap_or_else(|| panic!("pop of an empty tape"));
+                assert_eq!(record.len() + 1, inst.results.len(), "pop of another record");
+                Ok(std::iter::once(Val::Tape(records)).chain(record).collect())
+            }
+            Op::Assert(message) => {
+                if env.bool(args[0]) {
+                    Ok(Vec::new())
+                } else {
+                    self.fault(FaultKind::Assert(message.clone()), inst.span)
+                }
+            }
+            Op::If => {
+                let taken = if env.bool(args[0]) { 0 } else { 1 };
+                self.branch(env, &inst.blocks[taken])
+            }
+            Op::For => {
+                let (lo, hi) = (env.i64(args[0]), env.i64(args[1]));
+                let carries = args[2..].iter().map(|a| env.take(*a)).collect();
+                self.looping(env, inst, lo, Some(hi), carries)
+            }
+            Op::While => {
+                let carries = args.iter().map(|a| env.take(*a)).collect();
+                self.looping(env, inst, 0, None, carries)
+            }
+            Op::ExitIf => unreachable!("handled by the block"),
+            Op::Call(name) => self.callee(env, inst, name),
+            Op::Drive(name, phase) => {
+                let plan = self.module.plan(name).unwrap_or_else(|| unreachable!("verified"));
+                // Store-all: one record sweep over every iteration, one reverse sweep.
+                match phase {
+                    Phase::Forward => self.record_all(env, inst, plan),
+                    Phase::Reverse => self.callee(env, inst, &plan.reverse),
+                }
+            }
+        }
+    }
+
+    fn record_all(&mut self, env: &mut Env, inst: &Inst, plan: &LoopPlan) -> Run<Vec<Val>> {
+        if plan.bounded {
+            return self.callee(env, inst, &plan.record);
+        }
+        let from = env.i64(inst.args[0]);
+        let limit = i64::try_from(self.max_iterations).unwrap_or(i64::MAX);
+        let mut args = self.callee_args(env, inst, &plan.record);
+        args[1] = Val::i64(from.saturating_add(limit));
+        let results = self.run_named(&plan.record, args, inst.span)?;
+        match results[plan.carries + 1] {
+            Val::Scalar(Scalar::I64(0)) => {
+                self.fault(FaultKind::IterationLimit(self.max_iterations), inst.span)
+            }
+            _ => Ok(results),
+        }
+    }
+
+    fn callee(&mut self, env: &mut Env, inst: &Inst, name: &str) -> Run<Vec<Val>> {
+        let args = self.callee_args(env, inst, name);
+        self.run_named(name, args, inst.span)
+    }
+
+    fn run_named(&mut self, name: &str, args: Vec<Val>, span: Span) -> Run<Vec<Val>> {
+        let callee = self.module.func(name).unwrap_or_else(|| unreachable!("verified"));
+        self.run(callee, args, span)
+    }
+
+    fn callee_args(&self, env: &mut Env, inst: &Inst, name: &str) -> Vec<Val> {
+        let callee = self.module.func(name).unwrap_or_else(|| unreachable!("verified"));
+        let args = inst.args.iter().zip(callee.params());
+        args.map(|(a, p)| {
+            let taken = callee.ty(*p) == Type::Tape || consumes(callee, *p);
+            if taken { env.take(*a) } else { env.get(*a) }
+        })
+        .collect()
+    }
+
+    fn looping(
+        &mut self,
+        env: &mut Env,
+        inst: &Inst,
+        lo: i64,
+        hi: Option<i64>,
+        mut carries: Vec<Val>,
+    ) -> Run<Vec<Val>> {
+        let mut i = lo;
+        while hi.is_none_or(|hi| i < hi) {
+            if hi.is_none() && i as u64 >= self.max_iterations {
+                return self.fault(FaultKind::IterationLimit(self.max_iterations), inst.span);
+            }
+            self.loops.push((inst.span, i - lo));
+            let args = std::iter::once(Val::i64(i)).chain(carries).collect();
+            let flow = self.block(env, &inst.blocks[0], args)?;
+            self.loops.pop();
+            match flow {
+                Flow::Yield(next) => carries = next,
+                Flow::Exit(results) => return Ok(results),
+            }
+            i += 1;
+        }
+        Ok(carries)
+    }
+
+    fn index(&self, env: &Env, inst: &Inst) -> Run<usize> {
+        let (array, index) = (env.array(inst.args[0]), env.i64(inst.args[1]));
+        if index < 0 || index >= array.len() as i64 {
+            let name = env.func.name_of(inst.args[0]);
+            let kind = FaultKind::Index { array: name, index, len: array.len() as i64 };
+            return self.fault(kind, inst.span);
+        }
+        Ok(index as usize)
+    }
+}
+
+impl Env<'_> {
+    fn set(&mut self, v: Value, val: Val) {
+        self.values[v.index()] = Some(val);
+    }
+
+    /// Reads a value; linear ones stay where they are.
+    fn get(&self, v: Value) -> Val {
+        match (self.func.as_const(v), &self.values[v.index()]) {
+            (Some(c), _) => Val::Scalar(c),
+            (None, Some(val)) => val.clone(),
+            (None, None) => panic!("the verifier lets no use of an undefined value through"),
+        }
+    }
+
+    /// Takes a value over, so that an array can be changed in place.
+    fn take(&mut self, v: Value) -> Val {
+        if self.func.ty(v).is_linear() {
+            match self.values[v.index()].take() {
+                Some(val) => val,
+                None => panic!("the verifier lets no second use of a consumed value through"),
+            }
+        } else {
+            self.get(v)
+        }
+    }
+
+    fn scalar(&self, v: Value) -> Scalar {
+        match self.get(v) {
+            Val::Scalar(s) => s,
+            _ => unreachable!("verified"),
+        }
+    }
+
+    fn f64(&self, v: Value) -> f64 {
+        match self.scalar(v) {
+            Scalar::F64(x) => x,
+            _ => unreachable!("verified"),
+        }
+    }
+
+    fn i64(&self, v: Value) -> i64 {
+        match self.scalar(v) {
+            Scalar::I64(x) => x,
+            _ => unreachable!("verified"),
+        }
+    }
+
+    fn bool(&self, v: Value) -> bool {
+        matches!(self.scalar(v), Scalar::Bool(true))
+    }
+
+    fn array(&self, v: Value) -> &[f64] {
+        match &self.values[v.index()] {
+            Some(Val::Array(x)) => x,
+            _ => unreachable!("verified"),
+        }
+    }
+}

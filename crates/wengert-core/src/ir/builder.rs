@@ -1,0 +1,270 @@
+//! Building functions.
+//!
+//! A [`Builder`] appends instructions to the innermost open block. Pure scalar instructions are
+//! folded as they are appended: constants are evaluated, identities that hold to the bit are
+//! applied, and an instruction that already stands in an enclosing block is not appended again.
+//! Rebuilding a function through a builder is therefore simplification and common subexpressions.
+
+use super::func::{Block, Func, Inst, Value};
+use super::infer;
+use super::types::{Op, Type};
+use crate::ops::value::eval;
+use crate::ops::{Prim, Scalar};
+use crate::span::Span;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Appends instructions to a function under construction.
+#[derive(Debug)]
+pub struct Builder {
+    func: Func,
+    open: Vec<Block>,
+    /// Per open block: the pure instructions appended so far.
+    known: Vec<HashMap<(Op, Vec<Value>), Value>>,
+    span: Span,
+}
+
+impl Builder {
+    /// Starts a function with these parameters; gives back their values.
+    pub fn new(
+        name: impl Into<Arc<str>>,
+        params: &[(Type, Option<Arc<str>>)],
+    ) -> (Self, Vec<Value>) {
+        let mut builder = Builder {
+            func: Func::new(name),
+            open: Vec::new(),
+            known: Vec::new(),
+            span: Span::default(),
+        };
+        let values = builder.open_block(params);
+        (builder, values)
+    }
+
+    /// Ends the function.
+    pub fn finish(mut self, results: Vec<Value>) -> Func {
+        self.func.results = results.iter().map(|r| self.func.ty(*r)).collect();
+        self.func.body = self.close_block(results);
+        self.func
+    }
+
+    /// The function so far (its body is still open).
+    pub fn func(&self) -> &Func {
+        &self.func
+    }
+
+    /// Where the following instructions come from.
+    pub fn at(&mut self, span: Span) {
+        self.span = span;
+    }
+
+    /// The span given to instructions now.
+    pub fn span(&self) -> Span {
+        self.span
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, v: Value) -> Type {
+        self.func.ty(v)
+    }
+
+    /// Names a value after the user's variable, if it has no name yet.
+    pub fn name(&mut self, v: Value, name: &Arc<str>) {
+        let data = &mut self.func.values[v.index()];
+        if data.name.is_none() && data.constant.is_none() {
+            data.name = Some(name.clone());
+        }
+    }
+
+    /// A float constant.
+    pub fn f64(&mut self, c: f64) -> Value {
+        self.func.constant(Scalar::F64(c))
+    }
+
+    /// An integer constant.
+    pub fn i64(&mut self, c: i64) -> Value {
+        self.func.constant(Scalar::I64(c))
+    }
+
+    /// A truth constant.
+    pub fn bool(&mut self, c: bool) -> Value {
+        self.func.constant(Scalar::Bool(c))
+    }
+
+    /// Any constant.
+    pub fn constant(&mut self, c: Scalar) -> Value {
+        self.func.constant(c)
+    }
+
+    /// Opens a nested block; gives back its parameters.
+    pub fn open_block(&mut self, params: &[(Type, Option<Arc<str>>)]) -> Vec<Value> {
+        let values: Vec<Value> =
+            params.iter().map(|(ty, name)| self.func.value(*ty, name.clone())).collect();
+        self.open.push(Block { params: values.clone(), ..Block::default() });
+        self.known.push(HashMap::new());
+        values
+    }
+
+    /// Closes the innermost block.
+    pub fn close_block(&mut self, yields: Vec<Value>) -> Block {
+        self.known.pop();
+        let mut block = self.open.pop().unwrap_or_default();
+        block.yields = yields;
+        block
+    }
+
+    /// Appends an instruction with given result types, without folding.
+    pub fn inst(
+        &mut self,
+        op: Op,
+        args: Vec<Value>,
+        types: &[Type],
+        blocks: Vec<Block>,
+    ) -> Vec<Value> {
+        let results: Vec<Value> = types.iter().map(|t| self.func.value(*t, None)).collect();
+        let inst = Inst { op, args, results: results.clone(), blocks, span: self.span };
+        if let Some(block) = self.open.last_mut() {
+            block.insts.push(inst);
+        }
+        results
+    }
+
+    /// Appends an operation whose types follow from its operands (not a scalar row: see
+    /// [`Builder::prim`]).
+    pub fn op(&mut self, op: Op, args: &[Value]) -> Vec<Value> {
+        let types: Vec<Type> = args.iter().map(|a| self.ty(*a)).collect();
+        if op == Op::Len {
+            return vec![self.shared(op, args, Type::I64)];
+        }
+        let results = match infer::results(&op, &types) {
+            Some(Ok(results)) => results,
+            // Ill-typed code is the verifier's to report.
+            _ => Vec::new(),
+        };
+        self.inst(op, args.to_vec(), &results, Vec::new())
+    }
+
+    /// Appends a scalar operation, folded where the result is known.
+    pub fn prim(&mut self, prim: Prim, args: &[Value]) -> Value {
+        if let Some(v) = self.fold(prim, args) {
+            return v;
+        }
+        let types: Vec<Type> = args.iter().map(|a| self.ty(*a)).collect();
+        let ty = infer::prim_result(prim, &types).unwrap_or(Type::F64);
+        self.shared(Op::Prim(prim), args, ty)
+    }
+
+    /// The value of an instruction that depends on nothing but its operands: the one that stands
+    /// already, or a new one. (Equal checked arithmetic traps equally, so the first one suffices.)
+    fn shared(&mut self, op: Op, args: &[Value], ty: Type) -> Value {
+        let key = (op.clone(), args.to_vec());
+        if let Some(v) = self.known.iter().rev().find_map(|scope| scope.get(&key)) {
+            return *v;
+        }
+        let v = self.inst(op, args.to_vec(), &[ty], Vec::new())[0];
+        if let Some(scope) = self.known.last_mut() {
+            scope.insert(key, v);
+        }
+        v
+    }
+
+    /// Constant folding and identities. Each holds to the bit for every input, NaN and signed zeros
+    /// included.
+    fn fold(&mut self, prim: Prim, args: &[Value]) -> Option<Value> {
+        use Prim::*;
+        let constants: Vec<Option<Scalar>> = args.iter().map(|a| self.func.as_const(*a)).collect();
+        if let Some(inputs) = constants.iter().copied().collect::<Option<Vec<Scalar>>>() {
+            if let Some(Ok(value)) = eval(prim, &inputs) {
+                return Some(self.func.constant(value));
+            }
+        }
+        let is = |k: usize, c: Scalar| constants.get(k).copied().flatten() == Some(c);
+        let one = Scalar::F64(1.0);
+        match prim {
+            Mul if is(1, one) => Some(args[0]),
+            Mul if is(0, one) => Some(args[1]),
+            Div if is(1, one) => Some(args[0]),
+            Sub if is(1, Scalar::F64(0.0)) => Some(args[0]),
+            Add if is(1, Scalar::F64(-0.0)) => Some(args[0]),
+            Add if is(0, Scalar::F64(-0.0)) => Some(args[1]),
+            IAdd | WAdd | ISub | WSub if is(1, Scalar::I64(0)) => Some(args[0]),
+            IAdd | WAdd if is(0, Scalar::I64(0)) => Some(args[1]),
+            IMul | WMul if is(1, Scalar::I64(1)) => Some(args[0]),
+            IMul | WMul if is(0, Scalar::I64(1)) => Some(args[1]),
+            Select if is(0, Scalar::Bool(true)) => Some(args[1]),
+            Select if is(0, Scalar::Bool(false)) => Some(args[2]),
+            Select if args[1] == args[2] => Some(args[1]),
+            And if is(0, Scalar::Bool(true)) || args[0] == args[1] => Some(args[1]),
+            And if is(1, Scalar::Bool(true)) => Some(args[0]),
+            And if is(0, Scalar::Bool(false)) => Some(args[0]),
+            And if is(1, Scalar::Bool(false)) => Some(args[1]),
+            Or if is(0, Scalar::Bool(false)) || args[0] == args[1] => Some(args[1]),
+            Or if is(1, Scalar::Bool(false)) => Some(args[0]),
+            Or if is(0, Scalar::Bool(true)) => Some(args[0]),
+            Or if is(1, Scalar::Bool(true)) => Some(args[1]),
+            _ => None,
+        }
+    }
+}
+
+/// Shorthand for the operations programs are mostly made of.
+impl Builder {
+    /// `a + b`
+    pub fn add(&mut self, a: Value, b: Value) -> Value {
+        self.prim(Prim::Add, &[a, b])
+    }
+
+    /// `a - b`
+    pub fn sub(&mut self, a: Value, b: Value) -> Value {
+        self.prim(Prim::Sub, &[a, b])
+    }
+
+    /// `a * b`
+    pub fn mul(&mut self, a: Value, b: Value) -> Value {
+        self.prim(Prim::Mul, &[a, b])
+    }
+
+    /// `-a`
+    pub fn neg(&mut self, a: Value) -> Value {
+        self.prim(Prim::Neg, &[a])
+    }
+
+    /// `a * b + c`, rounded once
+    pub fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
+        self.prim(Prim::Fma, &[a, b, c])
+    }
+
+    /// `c ? a : b`
+    pub fn select(&mut self, c: Value, a: Value, b: Value) -> Value {
+        self.prim(Prim::Select, &[c, a, b])
+    }
+
+    /// An element.
+    pub fn load(&mut self, x: Value, i: Value) -> Value {
+        self.op(Op::Load, &[x, i])[0]
+    }
+
+    /// The next version of an array.
+    pub fn store(&mut self, x: Value, i: Value, v: Value) -> Value {
+        self.op(Op::Store, &[x, i, v])[0]
+    }
+
+    /// One record on the tape; nothing is pushed where there is nothing to record.
+    pub fn push(&mut self, tape: Value, values: &[Value]) -> Value {
+        if values.is_empty() {
+            return tape;
+        }
+        let args: Vec<Value> = std::iter::once(tape).chain(values.iter().copied()).collect();
+        self.op(Op::Push, &args)[0]
+    }
+
+    /// The last record of the tape: the tape below it, and the values.
+    pub fn pop(&mut self, tape: Value, types: &[Type]) -> (Value, Vec<Value>) {
+        if types.is_empty() {
+            return (tape, Vec::new());
+        }
+        let all: Vec<Type> = std::iter::once(Type::Tape).chain(types.iter().copied()).collect();
+        let mut results = self.inst(Op::Pop, vec![tape], &all, Vec::new());
+        let tape = results.remove(0);
+        (tape, results)
+    }
+}

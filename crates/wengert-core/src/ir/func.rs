@@ -1,0 +1,215 @@
+//! Functions, blocks and instructions.
+//!
+//! A [`Func`] owns a table of values (`Value` is an index into it) and a tree of blocks. Constants are
+//! values without an instruction, one per distinct constant, visible everywhere in the function.
+
+use super::types::{Op, Type};
+use crate::ops::Scalar;
+use crate::span::Span;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// A value of a function, printed `%7` or `%name.7`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Value(pub u32);
+
+impl Value {
+    /// The index into the function's value table.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What is known of a value.
+#[derive(Clone, Debug)]
+pub struct ValueData {
+    /// Its type.
+    pub ty: Type,
+    /// Set for constants.
+    pub constant: Option<Scalar>,
+    /// The user's variable, where there is one.
+    pub name: Option<Arc<str>>,
+}
+
+/// A sequence of instructions with parameters and results.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    /// Values defined on entry: a loop's counter and carries, a function's parameters.
+    pub params: Vec<Value>,
+    /// The instructions, in order.
+    pub insts: Vec<Inst>,
+    /// What the block hands on: a loop's next carries, a branch's or a function's results.
+    pub yields: Vec<Value>,
+}
+
+/// One instruction.
+#[derive(Clone, Debug)]
+pub struct Inst {
+    /// What it does.
+    pub op: Op,
+    /// Operands.
+    pub args: Vec<Value>,
+    /// Values it defines.
+    pub results: Vec<Value>,
+    /// Nested code.
+    pub blocks: Vec<Block>,
+    /// Where the user wrote it.
+    pub span: Span,
+}
+
+/// A function.
+#[derive(Clone, Debug)]
+pub struct Func {
+    /// Its name, without the `@`.
+    pub name: Arc<str>,
+    /// Types of its results.
+    pub results: Vec<Type>,
+    /// Its code; the block's parameters are the function's.
+    pub body: Block,
+    /// Every value, indexed by [`Value`].
+    pub values: Vec<ValueData>,
+    constants: HashMap<Scalar, Value>,
+}
+
+impl Func {
+    /// An empty function.
+    pub fn new(name: impl Into<Arc<str>>) -> Self {
+        Func {
+            name: name.into(),
+            results: Vec::new(),
+            body: Block::default(),
+            values: Vec::new(),
+            constants: HashMap::new(),
+        }
+    }
+
+    /// A new value.
+    pub fn value(&mut self, ty: Type, name: Option<Arc<str>>) -> Value {
+        self.values.push(ValueData { ty, constant: None, name });
+        Value(self.values.len() as u32 - 1)
+    }
+
+    /// The value of a constant.
+    pub fn constant(&mut self, c: Scalar) -> Value {
+        if let Some(v) = self.constants.get(&c) {
+            return *v;
+        }
+        let ty = match c {
+            Scalar::F64(_) => Type::F64,
+            Scalar::I64(_) => Type::I64,
+            Scalar::Bool(_) => Type::Bool,
+        };
+        self.values.push(ValueData { ty, constant: Some(c), name: None });
+        let v = Value(self.values.len() as u32 - 1);
+        self.constants.insert(c, v);
+        v
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, v: Value) -> Type {
+        self.values[v.index()].ty
+    }
+
+    /// The constant a value is, if it is one.
+    pub fn as_const(&self, v: Value) -> Option<Scalar> {
+        self.values[v.index()].constant
+    }
+
+    /// The user's name of a value.
+    pub fn name_of(&self, v: Value) -> Option<Arc<str>> {
+        self.values[v.index()].name.clone()
+    }
+
+    /// The parameters.
+    pub fn params(&self) -> &[Value] {
+        &self.body.params
+    }
+
+    /// The types of the parameters.
+    pub fn param_types(&self) -> Vec<Type> {
+        self.body.params.iter().map(|p| self.ty(*p)).collect()
+    }
+}
+
+/// A loop outlined for the plan driver: three functions over the same state.
+///
+/// `advance(from, to, state)`, `record(from, to, state, tape)` and `reverse(from, to, exit, ..)` each
+/// work on a range of iterations, so that a schedule can run any segment of the loop again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopPlan {
+    /// The name `drive` refers to, without the `@`.
+    pub name: Arc<str>,
+    /// Runs iterations without recording.
+    pub advance: Arc<str>,
+    /// Runs iterations, pushing one record each.
+    pub record: Arc<str>,
+    /// Pops the records and runs the iterations backwards.
+    pub reverse: Arc<str>,
+    /// How many values are carried from one iteration to the next.
+    pub carries: usize,
+    /// Whether the loop has a bound (`for`). Of one without (`while`), the driver runs at most as many
+    /// iterations as the run allows, and reports when no exit was taken by then.
+    pub bounded: bool,
+}
+
+/// A set of functions that call each other.
+#[derive(Clone, Debug, Default)]
+pub struct Module {
+    /// The functions, in printing order.
+    pub funcs: Vec<Func>,
+    /// The outlined loops.
+    pub loops: Vec<LoopPlan>,
+}
+
+impl Module {
+    /// The function of that name.
+    pub fn func(&self, name: &str) -> Option<&Func> {
+        self.funcs.iter().find(|f| &*f.name == name)
+    }
+
+    /// The outlined loop of that name.
+    pub fn plan(&self, name: &str) -> Option<&LoopPlan> {
+        self.loops.iter().find(|l| &*l.name == name)
+    }
+}
+
+impl Block {
+    /// Calls `f` on every instruction of this block and of the blocks nested in it, outside in.
+    pub fn walk<'a>(&'a self, f: &mut impl FnMut(&'a Inst)) {
+        for inst in &self.insts {
+            f(inst);
+            for block in &inst.blocks {
+                block.walk(f);
+            }
+        }
+    }
+
+    /// Values used in this block (nested blocks included) that are defined outside it, in order of
+    /// first use, constants left out.
+    pub fn captures(&self, func: &Func) -> Vec<Value> {
+        let (mut defined, mut found) = (HashSet::new(), Vec::new());
+        self.collect_captures(func, &mut defined, &mut found);
+        found
+    }
+
+    /// `known` holds what needs no listing: values defined inside, and captures listed already.
+    fn collect_captures(&self, func: &Func, known: &mut HashSet<Value>, found: &mut Vec<Value>) {
+        known.extend(&self.params);
+        for inst in &self.insts {
+            note_captures(func, &inst.args, known, found);
+            for block in &inst.blocks {
+                block.collect_captures(func, known, found);
+            }
+            known.extend(&inst.results);
+        }
+        note_captures(func, &self.yields, known, found);
+    }
+}
+
+fn note_captures(func: &Func, uses: &[Value], known: &mut HashSet<Value>, found: &mut Vec<Value>) {
+    for v in uses {
+        if func.as_const(*v).is_none() && known.insert(*v) {
+            found.push(*v);
+        }
+    }
+}

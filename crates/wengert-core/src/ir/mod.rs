@@ -1,0 +1,18 @@
+//! The intermediate representation: typed SSA with structured loops and branches.
+//!
+//! Reading order: [`types`] (types, operations), [`func`] (functions, blocks, instructions),
+//! [`infer`] (result types of each operation), [`builder`] (how programs are made), [`print`] and
+//! [`parse`] (the text form), [`verify`] (what a well-formed program is).
+
+pub mod builder;
+pub mod func;
+pub mod infer;
+mod lex;
+pub mod parse;
+pub mod print;
+pub mod types;
+pub mod verify;
+
+pub use builder::Builder;
+pub use func::{Block, Func, Inst, LoopPlan, Module, Value};
+pub use types::{Op, Phase, Type};

@@ -1,0 +1,442 @@
+//! The text form: parsing. What `print` writes, and the same written by hand.
+//!
+//! ```text
+//! func @decay(%w: f64, %h0: f64, %n: i64) -> (f64) {
+//!   %h = for %i in 0..%n carry (%h_in = %h0) {
+//!     %t = mul %w, %h_in
+//!     yield %t
+//!   }
+//!   return %h
+//! }
+//! ```
+
+use super::builder::Builder;
+use super::func::{Block, Func, LoopPlan, Module, Value};
+use super::lex::{Token, tokens};
+use super::types::{Op, Phase, Type};
+use crate::ops::{Prim, Scalar};
+use crate::span::{Diagnostic, Span};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Nesting deeper than this is refused, so that no text can exhaust the stack.
+const MAX_DEPTH: usize = 200;
+
+/// Parses a module.
+pub fn module(text: &str) -> Result<Module, Diagnostic> {
+    let mut parser = Parser { tokens: tokens(text)?, at: 0, names: HashMap::new(), depth: 0 };
+    let mut module = Module::default();
+    loop {
+        match parser.peek().clone() {
+            Token::End => return Ok(module),
+            Token::Word(w) if w == "func" => {
+                let span = parser.span();
+                let func = parser.func()?;
+                if module.func(&func.name).is_some() {
+                    return Err(parser.error(span, format!("`@{}` is defined twice", func.name)));
+                }
+                module.funcs.push(func);
+            }
+            Token::Word(w) if w == "loop" => module.loops.push(parser.plan()?),
+            _ => return Err(parser.expected("`func` or `loop`")),
+        }
+    }
+}
+
+struct Parser {
+    tokens: Vec<(Token, Span)>,
+    at: usize,
+    names: HashMap<String, Value>,
+    depth: usize,
+}
+
+type Parsed<T> = Result<T, Diagnostic>;
+
+impl Parser {
+    fn peek(&self) -> &Token {
+        &self.tokens[self.at].0
+    }
+
+    fn span(&self) -> Span {
+        self.tokens[self.at].1
+    }
+
+    fn next(&mut self) -> Token {
+        let token = self.tokens[self.at].0.clone();
+        if self.at + 1 < self.tokens.len() {
+            self.at += 1;
+        }
+        token
+    }
+
+    fn error(&self, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new("ir-syntax", message).label(span, "here")
+    }
+
+    fn expected(&self, what: &str) -> Diagnostic {
+        self.error(self.span(), format!("expected {what}"))
+    }
+
+    fn is_mark(&self, mark: &str) -> bool {
+        matches!(self.peek(), Token::Mark(m) if *m == mark)
+    }
+
+    fn accept(&mut self, mark: &str) -> bool {
+        let found = self.is_mark(mark);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    fn mark(&mut self, mark: &str) -> Parsed<()> {
+        if self.accept(mark) { Ok(()) } else { Err(self.expected(&format!("`{mark}`"))) }
+    }
+
+    fn is_word(&self, word: &str) -> bool {
+        matches!(self.peek(), Token::Word(w) if w == word)
+    }
+
+    fn word(&mut self, word: &str) -> Parsed<()> {
+        if self.is_word(word) {
+            self.next();
+            Ok(())
+        } else {
+            Err(self.expected(&format!("`{word}`")))
+        }
+    }
+
+    fn symbol(&mut self) -> Parsed<Arc<str>> {
+        match self.next() {
+            Token::Symbol(name) => Ok(name.into()),
+            _ => {
+                self.at -= 1;
+                Err(self.expected("a name such as `@f`"))
+            }
+        }
+    }
+
+    /// The name of a value about to be defined.
+    fn new_name(&mut self) -> Parsed<(String, Span)> {
+        let span = self.span();
+        match self.peek().clone() {
+            Token::Value(name) => {
+                self.next();
+                Ok((name, span))
+            }
+            _ => Err(self.expected("a value such as `%x`")),
+        }
+    }
+
+    fn define(&mut self, (name, span): (String, Span), v: Value) -> Parsed<()> {
+        match self.names.insert(name.clone(), v) {
+            None => Ok(()),
+            Some(_) => Err(self.error(span, format!("`%{name}` is defined twice"))),
+        }
+    }
+
+    fn ty(&mut self) -> Parsed<Type> {
+        if self.accept("[") {
+            self.word("f64")?;
+            self.mark("]")?;
+            return Ok(Type::Array);
+        }
+        let ty = match self.peek() {
+            Token::Word(w) => match w.as_str() {
+                "f64" => Type::F64,
+                "i64" => Type::I64,
+                "bool" => Type::Bool,
+                "tape" => Type::Tape,
+                _ => return Err(self.expected("a type: f64, i64, bool, [f64] or tape")),
+            },
+            _ => return Err(self.expected("a type: f64, i64, bool, [f64] or tape")),
+        };
+        self.next();
+        Ok(ty)
+    }
+
+    fn types(&mut self) -> Parsed<Vec<Type>> {
+        let mut types = vec![self.ty()?];
+        while self.accept(",") {
+            types.push(self.ty()?);
+        }
+        Ok(types)
+    }
+
+    fn plan(&mut self) -> Parsed<LoopPlan> {
+        self.word("loop")?;
+        let name = self.symbol()?;
+        let bounded = self.is_word("for");
+        self.word(if bounded { "for" } else { "while" })?;
+        self.word("carries")?;
+        let carries = match self.next() {
+            Token::Int(n) if n >= 0 => n as usize,
+            _ => return Err(self.expected("the number of carries")),
+        };
+        self.word("advance")?;
+        let advance = self.symbol()?;
+        self.word("record")?;
+        let record = self.symbol()?;
+        self.word("reverse")?;
+        let reverse = self.symbol()?;
+        Ok(LoopPlan { name, advance, record, reverse, carries, bounded })
+    }
+
+    fn func(&mut self) -> Parsed<Func> {
+        self.names.clear();
+        self.word("func")?;
+        let name = self.symbol()?;
+        self.mark("(")?;
+        let (mut names, mut params) = (Vec::new(), Vec::new());
+        while !self.accept(")") {
+            if !names.is_empty() {
+                self.mark(",")?;
+            }
+            let (param, span) = self.new_name()?;
+            self.mark(":")?;
+            params.push((self.ty()?, hint(&param)));
+            names.push((param, span));
+        }
+        let (mut b, values) = Builder::new(name, &params);
+        for (name, v) in names.into_iter().zip(values) {
+            self.define(name, v)?;
+        }
+        self.mark("->")?;
+        let declared_at = self.span();
+        let declared = if self.accept("(") {
+            let types = if self.is_mark(")") { Vec::new() } else { self.types()? };
+            self.mark(")")?;
+            types
+        } else {
+            self.types()?
+        };
+        self.mark("{")?;
+        let results = self.body(&mut b, "return")?;
+        let actual: Vec<Type> = results.iter().map(|r| b.ty(*r)).collect();
+        if actual != declared {
+            let message = format!(
+                "the function returns ({}), but declares ({})",
+                super::infer::list(&actual),
+                super::infer::list(&declared)
+            );
+            return Err(self.error(declared_at, message));
+        }
+        Ok(b.finish(results))
+    }
+
+    /// Instructions up to the terminator `end` and the closing brace; gives back what `end` hands on.
+    fn body(&mut self, b: &mut Builder, end: &str) -> Parsed<Vec<Value>> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            let message = format!("blocks are nested more than {MAX_DEPTH} deep");
+            return Err(self.error(self.span(), message));
+        }
+        while !self.is_word(end) {
+            if self.is_mark("}") || *self.peek() == Token::End {
+                return Err(self.expected(&format!("an instruction or `{end}`")));
+            }
+            self.inst(b)?;
+        }
+        self.next();
+        let results = if self.is_mark("}") { Vec::new() } else { self.operands(b)? };
+        self.mark("}")?;
+        self.depth -= 1;
+        Ok(results)
+    }
+
+    fn operands(&mut self, b: &mut Builder) -> Parsed<Vec<Value>> {
+        let mut values = vec![self.operand(b)?];
+        while self.accept(",") {
+            values.push(self.operand(b)?);
+        }
+        Ok(values)
+    }
+
+    fn operand(&mut self, b: &mut Builder) -> Parsed<Value> {
+        let span = self.span();
+        let v = match self.peek().clone() {
+            Token::Value(name) => *self
+                .names
+                .get(&name)
+                .ok_or_else(|| self.error(span, format!("`%{name}` is not defined before this")))?,
+            Token::Float(x) => b.constant(Scalar::F64(x)),
+            Token::Int(x) => b.constant(Scalar::I64(x)),
+            Token::Word(w) if w == "true" => b.bool(true),
+            Token::Word(w) if w == "false" => b.bool(false),
+            _ => return Err(self.expected("a value or a constant")),
+        };
+        self.next();
+        Ok(v)
+    }
+
+    fn inst(&mut self, b: &mut Builder) -> Parsed<()> {
+        let start = self.span();
+        let mut results = Vec::new();
+        if matches!(self.peek(), Token::Value(_)) {
+            results.push(self.new_name()?);
+            while self.accept(",") {
+                results.push(self.new_name()?);
+            }
+            self.mark("=")?;
+        }
+        let op_span = self.span();
+        let word = match self.next() {
+            Token::Word(w) => w,
+            _ => return Err(self.error(op_span, "expected an operation")),
+        };
+        let (op, args, types, blocks) = self.operation(b, &word, op_span)?;
+        b.at(start.to(self.tokens[self.at - 1].1));
+        let values = b.inst(op, args, &types, blocks);
+        if values.len() != results.len() {
+            let message = format!(
+                "`{word}` has {} results, but {} names stand before it",
+                values.len(),
+                results.len()
+            );
+            return Err(self.error(op_span, message));
+        }
+        for (name, v) in results.into_iter().zip(values) {
+            if let Some(hint) = hint(&name.0) {
+                b.name(v, &hint);
+            }
+            self.define(name, v)?;
+        }
+        Ok(())
+    }
+
+    #[allow(clippy::type_complexity)]
+    fn operation(
+        &mut self,
+        b: &mut Builder,
+        word: &str,
+        span: Span,
+    ) -> Parsed<(Op, Vec<Value>, Vec<Type>, Vec<Block>)> {
+        let simple = match word {
+            "len" => Some(Op::Len),
+            "load" => Some(Op::Load),
+            "store" => Some(Op::Store),
+            "fill" => Some(Op::Fill),
+            "copy" => Some(Op::Copy),
+            "push" => Some(Op::Push),
+            _ => Prim::from_name(word).map(Op::Prim),
+        };
+        if let Some(op) = simple {
+            let args = self.operands(b)?;
+            let types: Vec<Type> = args.iter().map(|a| b.ty(*a)).collect();
+            let results = super::infer::results(&op, &types)
+                .unwrap_or_else(|| Ok(Vec::new()))
+                .map_err(|message| self.error(span, message))?;
+            return Ok((op, args, results, Vec::new()));
+        }
+        match word {
+            "pop" => {
+                let tape = self.operand(b)?;
+                self.mark(":")?;
+                Ok((Op::Pop, vec![tape], self.types()?, Vec::new()))
+            }
+            "call" => {
+                let name = self.symbol()?;
+                let (args, types) = self.call_operands(b)?;
+                Ok((Op::Call(name), args, types, Vec::new()))
+            }
+            "drive" => {
+                let name = self.symbol()?;
+                let phase = if self.is_word("forward") { Phase::Forward } else { Phase::Reverse };
+                if phase == Phase::Reverse && !self.is_word("reverse") {
+                    return Err(self.expected("`forward` or `reverse`"));
+                }
+                self.next();
+                let (args, types) = self.call_operands(b)?;
+                Ok((Op::Drive(name, phase), args, types, Vec::new()))
+            }
+            "assert" => {
+                let condition = self.operand(b)?;
+                self.mark(",")?;
+                match self.next() {
+                    Token::Text(message) => {
+                        Ok((Op::Assert(message.into()), vec![condition], Vec::new(), Vec::new()))
+                    }
+                    _ => Err(self.error(span, "`assert` takes a condition and a quoted message")),
+                }
+            }
+            "if" => {
+                let condition = self.operand(b)?;
+                let then = self.nested(b, &[])?;
+                self.word("else")?;
+                let otherwise = self.nested(b, &[])?;
+                let types = then.yields.iter().map(|y| b.ty(*y)).collect();
+                Ok((Op::If, vec![condition], types, vec![then, otherwise]))
+            }
+            "exit_if" => {
+                let condition = self.operand(b)?;
+                let body = self.nested(b, &[])?;
+                Ok((Op::ExitIf, vec![condition], Vec::new(), vec![body]))
+            }
+            "for" | "while" => self.looping(b, word),
+            _ => Err(self.error(span, format!("`{word}` is not an operation"))),
+        }
+    }
+
+    fn looping(
+        &mut self,
+        b: &mut Builder,
+        word: &str,
+    ) -> Parsed<(Op, Vec<Value>, Vec<Type>, Vec<Block>)> {
+        let counter = self.new_name()?;
+        let mut args = Vec::new();
+        let op = if word == "for" {
+            self.word("in")?;
+            args.push(self.operand(b)?);
+            self.mark("..")?;
+            args.push(self.operand(b)?);
+            Op::For
+        } else {
+            Op::While
+        };
+        self.word("carry")?;
+        self.mark("(")?;
+        let mut params = vec![(counter, Type::I64)];
+        while !self.accept(")") {
+            if params.len() > 1 {
+                self.mark(",")?;
+            }
+            let name = self.new_name()?;
+            self.mark("=")?;
+            let init = self.operand(b)?;
+            params.push((name, b.ty(init)));
+            args.push(init);
+        }
+        let types = params[1..].iter().map(|p| p.1).collect();
+        let body = self.nested(b, &params)?;
+        Ok((op, args, types, vec![body]))
+    }
+
+    fn nested(&mut self, b: &mut Builder, params: &[((String, Span), Type)]) -> Parsed<Block> {
+        let typed: Vec<_> = params.iter().map(|((name, _), ty)| (*ty, hint(name))).collect();
+        let values = b.open_block(&typed);
+        for ((name, _), v) in params.iter().zip(values) {
+            self.define(name.clone(), v)?;
+        }
+        self.mark("{")?;
+        let yields = self.body(b, "yield")?;
+        Ok(b.close_block(yields))
+    }
+
+    fn call_operands(&mut self, b: &mut Builder) -> Parsed<(Vec<Value>, Vec<Type>)> {
+        self.mark("(")?;
+        let args = if self.is_mark(")") { Vec::new() } else { self.operands(b)? };
+        self.mark(")")?;
+        self.mark(":")?;
+        Ok((args, self.types()?))
+    }
+}
+
+/// The user's name in `name.7`; `7` alone has none.
+fn hint(name: &str) -> Option<Arc<str>> {
+    let base = match name.rsplit_once('.') {
+        Some((base, digits)) if digits.bytes().all(|b| b.is_ascii_digit()) => base,
+        _ => name,
+    };
+    let is_number = base.bytes().all(|b| b.is_ascii_digit());
+    (!is_number).then(|| base.into())
+}

@@ -1,0 +1,159 @@
+//! The text form: printing.
+//!
+//! Constants are printed where they are used; every other value is `%7`, or `%h.7` where the user
+//! called it `h`. `parse` reads this back.
+
+use super::func::{Block, Func, Inst, LoopPlan, Module, Value};
+use super::infer;
+use super::types::{Op, Phase};
+use std::fmt::{self, Display, Write};
+
+impl Display for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (k, func) in self.funcs.iter().enumerate() {
+            if k > 0 {
+                f.write_char('\n')?;
+            }
+            write!(f, "{func}")?;
+        }
+        for plan in &self.loops {
+            write!(f, "\n{plan}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for LoopPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "loop @{} {} carries {} advance @{} record @{} reverse @{}",
+            self.name,
+            if self.bounded { "for" } else { "while" },
+            self.carries,
+            self.advance,
+            self.record,
+            self.reverse
+        )
+    }
+}
+
+impl Display for Func {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "func @{}(", self.name)?;
+        typed_list(f, self, self.params())?;
+        writeln!(f, ") -> ({}) {{", infer::list(&self.results))?;
+        block(f, self, &self.body, 1)?;
+        writeln!(f, "  return {}", Values(self, &self.body.yields))?;
+        f.write_str("}\n")
+    }
+}
+
+struct Values<'a>(&'a Func, &'a [Value]);
+
+impl Display for Values<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (k, v) in self.1.iter().enumerate() {
+            if k > 0 {
+                f.write_str(", ")?;
+            }
+            value(f, self.0, *v)?;
+        }
+        Ok(())
+    }
+}
+
+fn value(f: &mut fmt::Formatter<'_>, func: &Func, v: Value) -> fmt::Result {
+    let data = &func.values[v.index()];
+    match (&data.constant, &data.name) {
+        (Some(c), _) => write!(f, "{c}"),
+        (None, Some(name)) => write!(f, "%{name}.{}", v.0),
+        (None, None) => write!(f, "%{}", v.0),
+    }
+}
+
+fn typed_list(f: &mut fmt::Formatter<'_>, func: &Func, values: &[Value]) -> fmt::Result {
+    for (k, v) in values.iter().enumerate() {
+        if k > 0 {
+            f.write_str(", ")?;
+        }
+        value(f, func, *v)?;
+        write!(f, ": {}", func.ty(*v))?;
+    }
+    Ok(())
+}
+
+fn block(f: &mut fmt::Formatter<'_>, func: &Func, b: &Block, depth: usize) -> fmt::Result {
+    b.insts.iter().try_for_each(|i| inst(f, func, i, depth))
+}
+
+fn nested(f: &mut fmt::Formatter<'_>, func: &Func, b: &Block, depth: usize) -> fmt::Result {
+    f.write_str(" {\n")?;
+    block(f, func, b, depth + 1)?;
+    let pad = "  ".repeat(depth);
+    let space = if b.yields.is_empty() { "" } else { " " };
+    writeln!(f, "{pad}  yield{space}{}", Values(func, &b.yields))?;
+    write!(f, "{pad}}}")
+}
+
+fn inst(f: &mut fmt::Formatter<'_>, func: &Func, i: &Inst, depth: usize) -> fmt::Result {
+    f.write_str(&"  ".repeat(depth))?;
+    if !i.results.is_empty() {
+        write!(f, "{} = ", Values(func, &i.results))?;
+    }
+    let args = Values(func, &i.args);
+    let types = || infer::list(&i.results.iter().map(|r| func.ty(*r)).collect::<Vec<_>>());
+    match &i.op {
+        Op::Prim(p) => write!(f, "{} {args}", p.name())?,
+        Op::Len => write!(f, "len {args}")?,
+        Op::Load => write!(f, "load {args}")?,
+        Op::Store => write!(f, "store {args}")?,
+        Op::Fill => write!(f, "fill {args}")?,
+        Op::Copy => write!(f, "copy {args}")?,
+        Op::Push => write!(f, "push {args}")?,
+        Op::Pop => write!(f, "pop {args} : {}", types())?,
+        Op::Assert(message) => write!(f, "assert {args}, {message:?}")?,
+        Op::Call(name) => write!(f, "call @{name}({args}) : {}", types())?,
+        Op::Drive(name, phase) => {
+            let phase = match phase {
+                Phase::Forward => "forward",
+                Phase::Reverse => "reverse",
+            };
+            write!(f, "drive @{name} {phase} ({args}) : {}", types())?;
+        }
+        Op::If => {
+            write!(f, "if {args}")?;
+            nested(f, func, &i.blocks[0], depth)?;
+            f.write_str(" else")?;
+            nested(f, func, &i.blocks[1], depth)?;
+        }
+        Op::ExitIf => {
+            write!(f, "exit_if {args}")?;
+            nested(f, func, &i.blocks[0], depth)?;
+        }
+        Op::For | Op::While => {
+            let body = &i.blocks[0];
+            let counter = Values(func, &body.params[..1]);
+            let inits = if i.op == Op::For {
+                let (lo, hi) = (Values(func, &i.args[..1]), Values(func, &i.args[1..2]));
+                write!(f, "for {counter} in {lo}..{hi}")?;
+                &i.args[2..]
+            } else {
+                write!(f, "while {counter}")?;
+                &i.args[..]
+            };
+            f.write_str(" carry (")?;
+            for (k, (p, init)) in body.params[1..].iter().zip(inits).enumerate() {
+                if k > 0 {
+                    f.write_str(", ")?;
+                }
+                value(f, func, *p)?;
+                f.write_str(" = ")?;
+                value(f, func, *init)?;
+            }
+            f.write_str(")")?;
+            nested(f, func, body, depth)?;
+        }
+    }
+    f.write_char('\n')
+}

@@ -1,0 +1,281 @@
+//! What a well-formed program is.
+//!
+//! Types, dominance (structured: a value is visible after its instruction, in its block and the
+//! blocks nested there), and linearity: a version of an array or tape is consumed at most once on
+//! any path and not used after that. Reading an array (`load`, `len`, `copy`) does not consume it.
+
+use super::func::{Block, Func, Inst, Module, Value};
+use super::infer;
+use super::types::{Op, Phase, Type};
+use crate::span::{Diagnostic, Span};
+use std::collections::HashSet;
+
+/// Checks every function of a module.
+pub fn module(module: &Module) -> Result<(), Diagnostic> {
+    module.funcs.iter().try_for_each(|f| func(module, f))
+}
+
+/// Checks one function against its module.
+pub fn func(module: &Module, func: &Func) -> Result<(), Diagnostic> {
+    let mut verifier = Verifier {
+        module,
+        func,
+        visible: vec![false; func.values.len()],
+        consumed: HashSet::new(),
+    };
+    verifier.visible.fill(false);
+    verifier.block(&func.body, &Ends::Function)?;
+    let types: Vec<Type> = func.body.yields.iter().map(|y| func.ty(*y)).collect();
+    if types != func.results {
+        return Err(verifier.error(Span::default(), "the results differ from the declared types"));
+    }
+    Ok(())
+}
+
+/// What the yields of a block must match, and whether `exit_if` may stand in it.
+enum Ends {
+    Function,
+    Loop(Vec<Type>),
+    Branch(Vec<Type>),
+}
+
+struct Verifier<'a> {
+    module: &'a Module,
+    func: &'a Func,
+    visible: Vec<bool>,
+    consumed: HashSet<Value>,
+}
+
+type Checked = Result<(), Diagnostic>;
+
+impl Verifier<'_> {
+    fn error(&self, span: Span, message: impl Into<String>) -> Diagnostic {
+        let message = format!("in `@{}`: {}", self.func.name, message.into());
+        Diagnostic::new("ir-invalid", message).label(span, "this instruction")
+    }
+
+    fn show(&self, v: Value) -> String {
+        match &self.func.values[v.index()].name {
+            Some(name) => format!("%{name}.{}", v.0),
+            None => format!("%{}", v.0),
+        }
+    }
+
+    /// A use that leaves the value as it is.
+    fn reads(&self, v: Value, span: Span) -> Checked {
+        if v.index() >= self.func.values.len() {
+            return Err(self.error(span, format!("`%{}` does not exist", v.0)));
+        }
+        if self.func.as_const(v).is_some() {
+            return Ok(());
+        }
+        if !self.visible[v.index()] {
+            let message = format!("`{}` is used where it is not defined", self.show(v));
+            return Err(self.error(span, message));
+        }
+        if self.consumed.contains(&v) {
+            let message = format!(
+                "`{}` is used after a `store`, loop, branch or call took it over; use the version that made, or `copy` first",
+                self.show(v)
+            );
+            return Err(self.error(span, message));
+        }
+        Ok(())
+    }
+
+    /// A use that takes a linear value over.
+    fn takes(&mut self, v: Value, span: Span) -> Checked {
+        self.reads(v, span)?;
+        if self.func.ty(v).is_linear() {
+            self.consumed.insert(v);
+        }
+        Ok(())
+    }
+
+    fn define(&mut self, v: Value, span: Span) -> Checked {
+        if std::mem::replace(&mut self.visible[v.index()], true) {
+            return Err(self.error(span, format!("`{}` is defined twice", self.show(v))));
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, block: &Block, ends: &Ends) -> Checked {
+        let mut scope: Vec<Value> = block.params.clone();
+        for p in &block.params {
+            self.define(*p, Span::default())?;
+        }
+        let mut last = Span::default();
+        for inst in &block.insts {
+            last = inst.span;
+            self.inst(inst, ends)?;
+            for r in &inst.results {
+                self.define(*r, inst.span)?;
+                scope.push(*r);
+            }
+        }
+        for y in &block.yields {
+            self.takes(*y, last)?;
+        }
+        if let Ends::Loop(types) | Ends::Branch(types) = ends {
+            let yields: Vec<Type> = block.yields.iter().map(|y| self.func.ty(*y)).collect();
+            if yields != *types {
+                let message = format!(
+                    "a block yields ({}), but ({}) is needed",
+                    infer::list(&yields),
+                    infer::list(types)
+                );
+                return Err(self.error(last, message));
+            }
+        }
+        for v in scope {
+            self.visible[v.index()] = false;
+        }
+        Ok(())
+    }
+
+    fn inst(&mut self, inst: &Inst, ends: &Ends) -> Checked {
+        let types = |values: &[Value]| values.iter().map(|v| self.func.ty(*v)).collect::<Vec<_>>();
+        for a in &inst.args {
+            self.reads(*a, inst.span)?;
+        }
+        let (args, results) = (types(&inst.args), types(&inst.results));
+        match infer::results(&inst.op, &args) {
+            Some(Err(message)) => return Err(self.error(inst.span, message)),
+            Some(Ok(expected)) if expected != results => {
+                return Err(self.error(inst.span, "the result types do not fit the operation"));
+            }
+            _ => {}
+        }
+        match &inst.op {
+            Op::Store => self.takes(inst.args[0], inst.span)?,
+            // Array handles go onto the tape with their storage.
+            Op::Push => inst.args.iter().try_for_each(|a| self.takes(*a, inst.span))?,
+            Op::Pop => {
+                if args != [Type::Tape] || results.first() != Some(&Type::Tape) {
+                    return Err(self.error(inst.span, "`pop` takes a tape and gives it back first"));
+                }
+                self.takes(inst.args[0], inst.span)?;
+            }
+            Op::Call(name) => {
+                let Some(callee) = self.module.func(name) else {
+                    return Err(self.error(inst.span, format!("there is no function `@{name}`")));
+                };
+                let wanted = callee.param_types();
+                if args != wanted || results != callee.results {
+                    let message = format!(
+                        "`@{name}` is ({}) -> ({}), but is called as ({}) -> ({})",
+                        infer::list(&wanted),
+                        infer::list(&callee.results),
+                        infer::list(&args),
+                        infer::list(&results)
+                    );
+                    return Err(self.error(inst.span, message));
+                }
+                self.call_args(callee, inst)?;
+            }
+            Op::Drive(name, phase) => {
+                let Some(plan) = self.module.plan(name) else {
+                    return Err(self.error(inst.span, format!("there is no loop `@{name}`")));
+                };
+                let callee = match phase {
+                    Phase::Forward => &plan.record,
+                    Phase::Reverse => &plan.reverse,
+                };
+                let Some(callee) = self.module.func(callee) else {
+                    return Err(self.error(inst.span, format!("there is no function `@{callee}`")));
+                };
+                if args != callee.param_types() || results != callee.results {
+                    let message = format!("`drive @{name}` does not fit `@{}`", callee.name);
+                    return Err(self.error(inst.span, message));
+                }
+                self.call_args(callee, inst)?;
+            }
+            Op::If => {
+                if args != [Type::Bool] || inst.blocks.len() != 2 {
+                    return Err(self.error(inst.span, "`if` takes a bool and two blocks"));
+                }
+                // A version may be consumed on both paths, once on each.
+                let before = self.consumed.clone();
+                let ends = Ends::Branch(results);
+                self.block(&inst.blocks[0], &ends)?;
+                let after_then = std::mem::replace(&mut self.consumed, before);
+                self.block(&inst.blocks[1], &ends)?;
+                self.consumed.extend(after_then);
+            }
+            Op::ExitIf => {
+                let Ends::Loop(types) = ends else {
+                    let message = "`exit_if` must stand directly in the body of a loop";
+                    return Err(self.error(inst.span, message));
+                };
+                if args != [Type::Bool] || inst.blocks.len() != 1 {
+                    return Err(self.error(inst.span, "`exit_if` takes a bool and a block"));
+                }
+                // What the exit consumes is still there when the loop goes on.
+                let before = self.consumed.clone();
+                self.block(&inst.blocks[0], &Ends::Branch(types.clone()))?;
+                self.consumed = before;
+            }
+            Op::For | Op::While => self.looping(inst, &args, results)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A call takes over the arrays its callee writes or hands on; it only reads the others.
+    fn call_args(&mut self, callee: &Func, inst: &Inst) -> Checked {
+        for (arg, param) in inst.args.iter().zip(callee.params()) {
+            if self.func.ty(*arg) == Type::Tape || consumes(callee, *param) {
+                self.takes(*arg, inst.span)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn looping(&mut self, inst: &Inst, args: &[Type], results: Vec<Type>) -> Checked {
+        let bounds = if inst.op == Op::For { 2 } else { 0 };
+        let well_formed = inst.blocks.len() == 1
+            && args.len() == bounds + results.len()
+            && args[..bounds].iter().all(|t| *t == Type::I64)
+            && args[bounds..] == results[..];
+        let params: Vec<Type> =
+            inst.blocks.iter().flat_map(|b| &b.params).map(|p| self.func.ty(*p)).collect();
+        if !well_formed || params.first() != Some(&Type::I64) || params[1..] != results[..] {
+            let message = "a loop needs integer bounds, a counter, and the same types for carries, block parameters and results";
+            return Err(self.error(inst.span, message));
+        }
+        for init in &inst.args[bounds..] {
+            self.takes(*init, inst.span)?;
+        }
+        let before = self.consumed.clone();
+        self.block(&inst.blocks[0], &Ends::Loop(results))?;
+        // A body runs many times: it may consume its own versions only.
+        let outer = self.consumed.iter().find(|v| !before.contains(v) && self.visible[v.index()]);
+        if let Some(v) = outer {
+            let message = format!(
+                "the loop body takes over `{}`, which is defined outside it; carry it instead",
+                self.show(*v)
+            );
+            return Err(self.error(inst.span, message));
+        }
+        self.consumed = before;
+        Ok(())
+    }
+}
+
+/// Whether a function takes over its array parameter `v`: stores into it, carries it or returns it.
+pub fn consumes(func: &Func, v: Value) -> bool {
+    fn in_block(func: &Func, block: &Block, v: Value) -> bool {
+        block.yields.contains(&v)
+            || block.insts.iter().any(|inst| {
+                let taken = match &inst.op {
+                    Op::Store => inst.args[0] == v,
+                    Op::Push | Op::For | Op::While | Op::Call(_) | Op::Drive(..) => {
+                        inst.args.contains(&v)
+                    }
+                    _ => false,
+                };
+                taken || inst.blocks.iter().any(|b| in_block(func, b, v))
+            })
+    }
+    func.ty(v).is_linear() && in_block(func, &func.body, v)
+}

@@ -1,0 +1,15 @@
+//! The wengert compiler.
+//!
+//! Reading order: [`ops`] (the rule table), [`ir`] (programs), [`surface`] (what users write),
+//! [`lower`] (surface to IR), [`transform`] (derivatives and passes), [`interp`] (the
+//! specification of what programs mean), [`math`] (elementary functions, written in the IR).
+#![forbid(unsafe_code)]
+
+pub mod check;
+pub mod fault;
+pub mod interp;
+pub mod ir;
+pub mod math;
+pub mod ops;
+pub mod span;
+pub mod transform;

@@ -1,0 +1,37 @@
+//! Elementary functions, written in the IR.
+//!
+//! Each is one `.wir` file beside this one. The interpreter runs these programs and compiled code
+//! inlines them, so every backend gives the same bits whatever the machine's own math library does.
+
+use crate::ir::{Func, parse};
+use crate::ops::Prim;
+use std::sync::LazyLock;
+
+static PROGRAMS: LazyLock<Vec<(Prim, Func)>> = LazyLock::new(|| {
+    let sources = [
+        (Prim::Exp, include_str!("exp.wir")),
+        (Prim::Log, include_str!("log.wir")),
+        (Prim::Sin, include_str!("sin.wir")),
+        (Prim::Cos, include_str!("cos.wir")),
+        (Prim::Tanh, include_str!("tanh.wir")),
+    ];
+    let parsed = sources.into_iter().map(|(prim, text)| match parse::module(text) {
+        Ok(mut module) if module.funcs.len() == 1 => (prim, module.funcs.remove(0)),
+        Ok(_) => panic!("{}.wir must hold one function", prim.name()),
+        Err(e) => panic!("{}.wir, line {}: {e}", prim.name(), e.labels[0].0.line(text)),
+    });
+    parsed.collect()
+});
+
+/// The program of an elementary function.
+pub fn program(prim: Prim) -> &'static Func {
+    match find(prim) {
+        Some(func) => func,
+        None => panic!("`{}` has neither a value nor a program", prim.name()),
+    }
+}
+
+/// The program of an operation, where it is one.
+pub fn find(prim: Prim) -> Option<&'static Func> {
+    PROGRAMS.iter().find(|(p, _)| *p == prim).map(|(_, f)| f)
+}

@@ -1,0 +1,16 @@
+//! The rule table: every scalar operation, declared once.
+//!
+//! Reading order: [`table`] (one row per operation: name, signature, class, cost, partials), then
+//! [`real`] (what a partial may be written in; each consumer of the table is one implementation of
+//! it), then [`value`] (what each row computes).
+//!
+//! No derivative is written anywhere else: forward mode, reverse mode, the analysis of what the
+//! reverse sweep needs, and the tests all read these rows.
+
+pub mod real;
+pub mod table;
+pub mod value;
+
+pub use real::{Partial, Real, Uses};
+pub use table::{Class, Prim};
+pub use value::{Scalar, Trap};

@@ -1,0 +1,172 @@
+//! What partial derivatives are written in.
+//!
+//! A partial in the table is an expression over any type that implements [`Real`]. Evaluating the
+//! same expression over different types gives every use of the table: over `f64` it is a number,
+//! over the emitter in `transform` it appends IR instructions, over [`Uses`] it tells which inputs
+//! (and whether the output) the reverse sweep needs.
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+/// A type partials can be evaluated in.
+pub trait Real:
+    Copy
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + Add<f64, Output = Self>
+    + Sub<f64, Output = Self>
+    + Mul<f64, Output = Self>
+{
+    /// Square root.
+    fn sqrt(self) -> Self;
+    /// e to the power.
+    fn exp(self) -> Self;
+    /// Natural logarithm.
+    fn log(self) -> Self;
+    /// Sine.
+    fn sin(self) -> Self;
+    /// Cosine.
+    fn cos(self) -> Self;
+    /// 1 where `self < other`, else 0.
+    fn less(self, other: Self) -> Self;
+    /// `c / self`.
+    fn recip_of(self, c: f64) -> Self;
+    /// -1, 0 or 1 with the sign of `self` (0 at 0).
+    fn sign(self) -> Self;
+    /// This expression as a partial.
+    fn partial(self) -> Partial<Self> {
+        Partial::Of(self)
+    }
+}
+
+/// The constant partial 1 among partials that are expressions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct One;
+
+impl One {
+    pub(super) fn partial<T>(self) -> Partial<T> {
+        Partial::Const(1.0)
+    }
+}
+
+/// One partial derivative of a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Partial<T> {
+    /// A constant: the row is linear in this input.
+    Const(f64),
+    /// An expression in the inputs and the output.
+    Of(T),
+}
+
+impl Real for f64 {
+    fn sqrt(self) -> Self {
+        f64::sqrt(self)
+    }
+    fn exp(self) -> Self {
+        f64::exp(self)
+    }
+    fn log(self) -> Self {
+        f64::ln(self)
+    }
+    fn sin(self) -> Self {
+        f64::sin(self)
+    }
+    fn cos(self) -> Self {
+        f64::cos(self)
+    }
+    fn less(self, other: Self) -> Self {
+        if self < other { 1.0 } else { 0.0 }
+    }
+    fn recip_of(self, c: f64) -> Self {
+        c / self
+    }
+    fn sign(self) -> Self {
+        if self > 0.0 {
+            1.0
+        } else if self < 0.0 {
+            -1.0
+        } else {
+            0.0
+        }
+    }
+}
+
+/// Which inputs of a row an expression mentions: bit `k` is input `k`, bit 7 is the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Uses(pub u8);
+
+impl Uses {
+    /// The bit of the row's output.
+    pub const OUTPUT: Uses = Uses(1 << 7);
+
+    /// The bit of input `k`.
+    pub fn input(k: usize) -> Uses {
+        Uses(1 << k)
+    }
+
+    /// Whether input `k` is mentioned.
+    pub fn has_input(self, k: usize) -> bool {
+        self.0 & (1 << k) != 0
+    }
+
+    /// Whether the output is mentioned.
+    pub fn has_output(self) -> bool {
+        self.0 & Self::OUTPUT.0 != 0
+    }
+}
+
+macro_rules! uses_op {
+    ($($trait:ident $method:ident),*) => {$(
+        impl $trait for Uses {
+            type Output = Uses;
+            // A union is what any operator does to the sets of inputs mentioned.
+            #[allow(clippy::suspicious_arithmetic_impl)]
+            fn $method(self, other: Uses) -> Uses {
+                Uses(self.0 | other.0)
+            }
+        }
+        impl $trait<f64> for Uses {
+            type Output = Uses;
+            fn $method(self, _: f64) -> Uses {
+                self
+            }
+        }
+    )*};
+}
+uses_op!(Add add, Sub sub, Mul mul, Div div);
+
+impl Neg for Uses {
+    type Output = Uses;
+    fn neg(self) -> Uses {
+        self
+    }
+}
+
+impl Real for Uses {
+    fn sqrt(self) -> Self {
+        self
+    }
+    fn exp(self) -> Self {
+        self
+    }
+    fn log(self) -> Self {
+        self
+    }
+    fn sin(self) -> Self {
+        self
+    }
+    fn cos(self) -> Self {
+        self
+    }
+    fn less(self, other: Self) -> Self {
+        self + other
+    }
+    fn recip_of(self, _: f64) -> Self {
+        self
+    }
+    fn sign(self) -> Self {
+        self
+    }
+}

@@ -1,0 +1,229 @@
+//! The table. One row per scalar operation; a new function is one line here.
+//!
+//! Columns: variant, name in IR text, signature, class, cost, test domain, partials.
+//!
+//! - Signature: `f` float, `i` integer, `b` bool, `*` any scalar (the same one everywhere).
+//! - Class: `linear` (constant partials), `smooth` (partials are expressions), `zero` (piecewise
+//!   constant or not a float: no derivative passes), `select` (derivative follows the choice).
+//! - Cost: about the cycles of executing it once; what recomputation is weighed with.
+//! - Domain: where the tests sample each float input.
+//! - Partials: one per input, in terms of the inputs and the output `y`.
+//!
+//! Subgradients at kinks: `abs` has 0 at 0; `min` and `max` give a tie wholly to the second input.
+
+use super::real::{One, Partial, Real, Uses};
+
+/// How derivatives pass through an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Constant partials: no primal value is needed.
+    Linear,
+    /// Partials are expressions in inputs and output.
+    Smooth,
+    /// No derivative passes.
+    Zero,
+    /// `select`: the derivative follows the chosen input.
+    Select,
+}
+
+macro_rules! class {
+    (linear) => {
+        Class::Linear
+    };
+    (smooth) => {
+        Class::Smooth
+    };
+    (zero) => {
+        Class::Zero
+    };
+    (select) => {
+        Class::Select
+    };
+}
+
+macro_rules! partial {
+    (linear $e:expr) => {
+        Partial::Const($e)
+    };
+    (smooth $e:expr) => {
+        $e.partial()
+    };
+}
+
+macro_rules! table {
+    ($($variant:ident $name:literal $sig:literal $class:ident $cost:literal
+       $domain:tt ($($x:ident),*) $y:ident => [$($partial:expr),*];)*) => {
+        /// A scalar operation: one row of the table.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[allow(missing_docs)]
+        pub enum Prim { $($variant),* }
+
+        impl Prim {
+            /// Every row, in table order.
+            pub const ALL: &'static [Prim] = &[$(Prim::$variant),*];
+
+            /// The name in IR text.
+            pub fn name(self) -> &'static str {
+                match self { $(Prim::$variant => $name),* }
+            }
+
+            /// The signature, as written in the table.
+            pub fn signature(self) -> &'static str {
+                match self { $(Prim::$variant => $sig),* }
+            }
+
+            /// How derivatives pass through it.
+            pub fn class(self) -> Class {
+                match self { $(Prim::$variant => class!($class)),* }
+            }
+
+            /// About how many cycles executing it once takes.
+            pub fn cost(self) -> u32 {
+                match self { $(Prim::$variant => $cost),* }
+            }
+
+            /// Where tests sample each float input.
+            pub fn domain(self) -> (f64, f64) {
+                match self { $(Prim::$variant => $domain),* }
+            }
+
+            /// The partial derivative by each input, in terms of the inputs and the output.
+            /// Empty for rows without one.
+            #[allow(unused_variables)]
+            pub fn partials<T: Real>(self, inputs: &[T], y: T) -> Vec<Partial<T>>
+            where
+                f64: std::ops::Sub<T, Output = T> + std::ops::Mul<T, Output = T>,
+            {
+                match self {
+                    $(Prim::$variant => {
+                        table!(@bind inputs ($($x),*));
+                        let $y = y;
+                        vec![$(partial!($class $partial)),*]
+                    })*
+                }
+            }
+        }
+    };
+    (@bind $inputs:ident ()) => {};
+    (@bind $inputs:ident ($a:ident)) => { let $a = $inputs[0]; };
+    (@bind $inputs:ident ($a:ident, $b:ident)) => { let ($a, $b) = ($inputs[0], $inputs[1]); };
+    (@bind $inputs:ident ($a:ident, $b:ident, $c:ident)) => {
+        let ($a, $b, $c) = ($inputs[0], $inputs[1], $inputs[2]);
+    };
+}
+
+table! {
+    // float arithmetic
+    Add      "add"      "ff>f"  linear  1 (-10.0, 10.0) (a, b) y => [1.0, 1.0];
+    Sub      "sub"      "ff>f"  linear  1 (-10.0, 10.0) (a, b) y => [1.0, -1.0];
+    Mul      "mul"      "ff>f"  smooth  1 (-10.0, 10.0) (a, b) y => [b, a];
+    Div      "div"      "ff>f"  smooth  6 (0.5, 10.0)   (a, b) y => [b.recip_of(1.0), -(y * b.recip_of(1.0))];
+    Fma      "fma"      "fff>f" smooth  1 (-10.0, 10.0) (a, b, c) y => [b, a, One];
+    Neg      "neg"      "f>f"   linear  1 (-10.0, 10.0) (x) y => [-1.0];
+    Abs      "abs"      "f>f"   smooth  1 (0.1, 10.0)   (x) y => [x.sign()];
+    Min      "min"      "ff>f"  smooth  2 (-10.0, 10.0) (a, b) y => [a.less(b), 1.0 - a.less(b)];
+    Max      "max"      "ff>f"  smooth  2 (-10.0, 10.0) (a, b) y => [b.less(a), 1.0 - b.less(a)];
+    Floor    "floor"    "f>f"   zero    2 (-10.0, 10.0) () y => [];
+    Round    "round"    "f>f"   zero    2 (-10.0, 10.0) () y => [];
+    Flush    "flush"    "f>f"   linear  2 (-10.0, 10.0) (x) y => [1.0];
+
+    // elementary functions
+    Sqrt     "sqrt"     "f>f"   smooth  8 (0.01, 100.0) (x) y => [y.recip_of(0.5)];
+    Exp      "exp"      "f>f"   smooth 16 (-5.0, 5.0)   (x) y => [y];
+    Log      "log"      "f>f"   smooth 16 (0.01, 100.0) (x) y => [x.recip_of(1.0)];
+    Sin      "sin"      "f>f"   smooth 16 (-10.0, 10.0) (x) y => [x.cos()];
+    Cos      "cos"      "f>f"   smooth 16 (-10.0, 10.0) (x) y => [-x.sin()];
+    Tanh     "tanh"     "f>f"   smooth 24 (-4.0, 4.0)   (x) y => [1.0 - y * y];
+
+    // comparisons
+    Lt       "lt"       "ff>b"  zero    1 (-10.0, 10.0) () y => [];
+    Le       "le"       "ff>b"  zero    1 (-10.0, 10.0) () y => [];
+    Gt       "gt"       "ff>b"  zero    1 (-10.0, 10.0) () y => [];
+    Ge       "ge"       "ff>b"  zero    1 (-10.0, 10.0) () y => [];
+    Eq       "eq"       "ff>b"  zero    1 (-10.0, 10.0) () y => [];
+    Ne       "ne"       "ff>b"  zero    1 (-10.0, 10.0) () y => [];
+    ILt      "ilt"      "ii>b"  zero    1 (-10.0, 10.0) () y => [];
+    ILe      "ile"      "ii>b"  zero    1 (-10.0, 10.0) () y => [];
+    IGt      "igt"      "ii>b"  zero    1 (-10.0, 10.0) () y => [];
+    IGe      "ige"      "ii>b"  zero    1 (-10.0, 10.0) () y => [];
+    IEq      "ieq"      "ii>b"  zero    1 (-10.0, 10.0) () y => [];
+    INe      "ine"      "ii>b"  zero    1 (-10.0, 10.0) () y => [];
+
+    // logic
+    And      "and"      "bb>b"  zero    1 (-10.0, 10.0) () y => [];
+    Or       "or"       "bb>b"  zero    1 (-10.0, 10.0) () y => [];
+    Not      "not"      "b>b"   zero    1 (-10.0, 10.0) () y => [];
+    Select   "select"   "b**>*" select  1 (-10.0, 10.0) () y => [];
+
+    // integers: overflow is an error; division and remainder round down, as in Python
+    IAdd     "iadd"     "ii>i"  zero    1 (-10.0, 10.0) () y => [];
+    ISub     "isub"     "ii>i"  zero    1 (-10.0, 10.0) () y => [];
+    IMul     "imul"     "ii>i"  zero    1 (-10.0, 10.0) () y => [];
+    IDiv     "idiv"     "ii>i"  zero   20 (-10.0, 10.0) () y => [];
+    IMod     "imod"     "ii>i"  zero   20 (-10.0, 10.0) () y => [];
+    INeg     "ineg"     "i>i"   zero    1 (-10.0, 10.0) () y => [];
+    IMin     "imin"     "ii>i"  zero    1 (-10.0, 10.0) () y => [];
+    IMax     "imax"     "ii>i"  zero    1 (-10.0, 10.0) () y => [];
+
+    // wrapping integers and bits; shift amounts are taken modulo 64
+    WAdd     "wadd"     "ii>i"  zero    1 (-10.0, 10.0) () y => [];
+    WSub     "wsub"     "ii>i"  zero    1 (-10.0, 10.0) () y => [];
+    WMul     "wmul"     "ii>i"  zero    1 (-10.0, 10.0) () y => [];
+    UMulH    "umulh"    "ii>i"  zero    2 (-10.0, 10.0) () y => [];
+    IAnd     "iand"     "ii>i"  zero    1 (-10.0, 10.0) () y => [];
+    IOr      "ior"      "ii>i"  zero    1 (-10.0, 10.0) () y => [];
+    IXor     "ixor"     "ii>i"  zero    1 (-10.0, 10.0) () y => [];
+    Shl      "shl"      "ii>i"  zero    1 (-10.0, 10.0) () y => [];
+    Shr      "shr"      "ii>i"  zero    1 (-10.0, 10.0) () y => [];
+    Sar      "sar"      "ii>i"  zero    1 (-10.0, 10.0) () y => [];
+
+    // conversions: float to integer truncates and saturates, NaN gives 0; `bits` of any NaN is one NaN
+    IToF     "itof"     "i>f"   zero    2 (-10.0, 10.0) () y => [];
+    FToI     "ftoi"     "f>i"   zero    2 (-10.0, 10.0) () y => [];
+    Bits     "bits"     "f>i"   zero    1 (-10.0, 10.0) () y => [];
+    FromBits "frombits" "i>f"   zero    1 (-10.0, 10.0) () y => [];
+}
+
+impl Prim {
+    /// The row of that name.
+    pub fn from_name(name: &str) -> Option<Prim> {
+        Prim::ALL.iter().copied().find(|p| p.name() == name)
+    }
+
+    /// How many inputs it takes.
+    pub fn arity(self) -> usize {
+        self.signature().find('>').unwrap_or(0)
+    }
+
+    /// Whether executing it can fail (and so must not be executed speculatively or dropped).
+    pub fn can_trap(self) -> bool {
+        use Prim::*;
+        matches!(self, IAdd | ISub | IMul | IDiv | IMod | INeg)
+    }
+
+    /// Which inputs, and whether the output, the partial by input `k` needs.
+    pub fn needs(self, k: usize) -> Uses {
+        if self.class() == Class::Select {
+            return Uses::input(0);
+        }
+        let inputs: Vec<Uses> = (0..self.arity()).map(Uses::input).collect();
+        match self.partials(&inputs, Uses::OUTPUT).get(k) {
+            Some(Partial::Of(uses)) => *uses,
+            _ => Uses::default(),
+        }
+    }
+}
+
+impl std::ops::Sub<Uses> for f64 {
+    type Output = Uses;
+    fn sub(self, other: Uses) -> Uses {
+        other
+    }
+}
+
+impl std::ops::Mul<Uses> for f64 {
+    type Output = Uses;
+    fn mul(self, other: Uses) -> Uses {
+        other
+    }
+}

@@ -1,0 +1,168 @@
+//! What each row computes: the value column of the table.
+//!
+//! These are the definitions every backend must reproduce to the bit. Elementary functions have no
+//! entry here: they are IR programs (see `math`), and [`eval`] returns `None` for them.
+
+use super::table::Prim;
+
+/// A scalar value.
+#[derive(Clone, Copy, Debug)]
+pub enum Scalar {
+    /// A double.
+    F64(f64),
+    /// An integer.
+    I64(i64),
+    /// A truth value.
+    Bool(bool),
+}
+
+/// The one NaN that bit casts and fingerprints see.
+pub const CANONICAL_NAN: u64 = 0x7ff8_0000_0000_0000;
+
+/// The bits of a float, any NaN being the same NaN.
+pub fn canonical_bits(x: f64) -> u64 {
+    if x.is_nan() { CANONICAL_NAN } else { x.to_bits() }
+}
+
+impl Scalar {
+    /// A key under which equal bits (and any two NaN) compare equal.
+    pub fn key(self) -> (u8, u64) {
+        match self {
+            Scalar::F64(x) => (0, canonical_bits(x)),
+            Scalar::I64(x) => (1, x as u64),
+            Scalar::Bool(x) => (2, x as u64),
+        }
+    }
+}
+
+impl PartialEq for Scalar {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+impl Eq for Scalar {}
+impl std::hash::Hash for Scalar {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
+}
+
+impl std::fmt::Display for Scalar {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Scalar::F64(x) if x.is_nan() => write!(f, "nan"),
+            Scalar::F64(x) if x.is_infinite() => {
+                write!(f, "{}", if *x > 0.0 { "inf" } else { "-inf" })
+            }
+            Scalar::F64(x) => write!(f, "{x:?}"),
+            Scalar::I64(x) => write!(f, "{x}"),
+            Scalar::Bool(x) => write!(f, "{x}"),
+        }
+    }
+}
+
+/// Why a scalar operation has no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trap {
+    /// An integer result does not fit 64 bits.
+    Overflow,
+    /// Integer division or remainder by zero.
+    DivisionByZero,
+}
+
+/// Flushes a subnormal to zero: an adjoint that decays into subnormals would run 50 times slower.
+pub fn flush(x: f64) -> f64 {
+    if x.abs() < f64::MIN_POSITIVE { 0.0 } else { x }
+}
+
+/// Division rounding down.
+pub fn floor_div(a: i64, b: i64) -> Result<i64, Trap> {
+    if b == 0 {
+        return Err(Trap::DivisionByZero);
+    }
+    let q = a.checked_div(b).ok_or(Trap::Overflow)?;
+    Ok(if a % b != 0 && (a < 0) != (b < 0) { q - 1 } else { q })
+}
+
+/// The remainder of [`floor_div`]; it has the sign of the divisor.
+pub fn floor_mod(a: i64, b: i64) -> Result<i64, Trap> {
+    if b == 0 {
+        return Err(Trap::DivisionByZero);
+    }
+    let r = a.wrapping_rem(b);
+    Ok(if r != 0 && (r < 0) != (b < 0) { r + b } else { r })
+}
+
+/// The value of a row at its inputs; `None` for elementary functions that are IR programs.
+///
+/// The inputs have the types of the row's signature; the verifier has checked that.
+pub fn eval(prim: Prim, x: &[Scalar]) -> Option<Result<Scalar, Trap>> {
+    use Prim::*;
+    let f = |k: usize| match x[k] {
+        Scalar::F64(v) => v,
+        _ => f64::NAN,
+    };
+    let i = |k: usize| match x[k] {
+        Scalar::I64(v) => v,
+        _ => 0,
+    };
+    let b = |k: usize| matches!(x[k], Scalar::Bool(true));
+    let float = |v: f64| Ok(Scalar::F64(v));
+    let int = |v: i64| Ok(Scalar::I64(v));
+    let bool = |v: bool| Ok(Scalar::Bool(v));
+    let checked = |v: Option<i64>| v.map(Scalar::I64).ok_or(Trap::Overflow);
+    Some(match prim {
+        Add => float(f(0) + f(1)),
+        Sub => float(f(0) - f(1)),
+        Mul => float(f(0) * f(1)),
+        Div => float(f(0) / f(1)),
+        Fma => float(f(0).mul_add(f(1), f(2))),
+        Neg => float(-f(0)),
+        Abs => float(f(0).abs()),
+        Min => float(if f(0) < f(1) { f(0) } else { f(1) }),
+        Max => float(if f(1) < f(0) { f(0) } else { f(1) }),
+        Floor => float(f(0).floor()),
+        Round => float(f(0).round_ties_even()),
+        Flush => float(flush(f(0))),
+        Sqrt => float(f(0).sqrt()),
+        Exp | Log | Sin | Cos | Tanh => return None,
+        Lt => bool(f(0) < f(1)),
+        Le => bool(f(0) <= f(1)),
+        Gt => bool(f(0) > f(1)),
+        Ge => bool(f(0) >= f(1)),
+        Eq => bool(f(0) == f(1)),
+        Ne => bool(f(0) != f(1)),
+        ILt => bool(i(0) < i(1)),
+        ILe => bool(i(0) <= i(1)),
+        IGt => bool(i(0) > i(1)),
+        IGe => bool(i(0) >= i(1)),
+        IEq => bool(i(0) == i(1)),
+        INe => bool(i(0) != i(1)),
+        And => bool(b(0) && b(1)),
+        Or => bool(b(0) || b(1)),
+        Not => bool(!b(0)),
+        Select => Ok(if b(0) { x[1] } else { x[2] }),
+        IAdd => checked(i(0).checked_add(i(1))),
+        ISub => checked(i(0).checked_sub(i(1))),
+        IMul => checked(i(0).checked_mul(i(1))),
+        IDiv => floor_div(i(0), i(1)).map(Scalar::I64),
+        IMod => floor_mod(i(0), i(1)).map(Scalar::I64),
+        INeg => checked(i(0).checked_neg()),
+        IMin => int(i(0).min(i(1))),
+        IMax => int(i(0).max(i(1))),
+        WAdd => int(i(0).wrapping_add(i(1))),
+        WSub => int(i(0).wrapping_sub(i(1))),
+        WMul => int(i(0).wrapping_mul(i(1))),
+        UMulH => int(((i(0) as u64 as u128 * i(1) as u64 as u128) >> 64) as i64),
+        IAnd => int(i(0) & i(1)),
+        IOr => int(i(0) | i(1)),
+        IXor => int(i(0) ^ i(1)),
+        Shl => int(i(0).wrapping_shl(i(1) as u32)),
+        Shr => int((i(0) as u64).wrapping_shr(i(1) as u32) as i64),
+        Sar => int(i(0).wrapping_shr(i(1) as u32)),
+        IToF => float(i(0) as f64),
+        FToI => int(f(0) as i64),
+        Bits => int(canonical_bits(f(0)) as i64),
+        FromBits => float(f64::from_bits(i(0) as u64)),
+    })
+}

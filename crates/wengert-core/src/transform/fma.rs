@@ -1,0 +1,64 @@
+//! Fused multiply-add: `a*b + c` becomes one operation with one rounding.
+//!
+//! Part of the fixed pipeline before differentiation, so it is part of what a program means: every
+//! backend executes the same `fma`. A product is fused when nothing else uses it. Where both terms
+//! of a sum are such products, the left one is fused.
+
+use super::copy::rebuild;
+use crate::ir::{Block, Func, Op, Value};
+use crate::ops::Prim;
+use std::collections::HashMap;
+
+/// Inserts fused operations.
+pub fn fuse(func: &Func) -> Func {
+    let mut products: HashMap<Value, (Value, Value)> = HashMap::new();
+    let mut uses: HashMap<Value, usize> = HashMap::new();
+    count(&func.body, &mut uses);
+    func.body.walk(&mut |inst| {
+        if inst.op == Op::Prim(Prim::Mul) && uses.get(&inst.results[0]) == Some(&1) {
+            products.insert(inst.results[0], (inst.args[0], inst.args[1]));
+        }
+    });
+    let fused = rebuild(func, &func.name, &mut |copier, b, inst| {
+        let Op::Prim(prim @ (Prim::Add | Prim::Sub)) = inst.op else { return false };
+        let (left, right) = (inst.args[0], inst.args[1]);
+        let (product, other, negate_product, negate_other) =
+            match (products.get(&left), products.get(&right)) {
+                (Some(p), _) => (*p, right, false, prim == Prim::Sub),
+                (None, Some(p)) => (*p, left, prim == Prim::Sub, false),
+                (None, None) => return false,
+            };
+        let mut a = copier.get(func, b, product.0);
+        let c = copier.get(func, b, product.1);
+        let mut d = copier.get(func, b, other);
+        if negate_product {
+            a = b.neg(a);
+        }
+        if negate_other {
+            d = b.neg(d);
+        }
+        let v = b.fma(a, c, d);
+        if let Some(name) = func.name_of(inst.results[0]) {
+            b.name(v, &name);
+        }
+        copier.bind(inst.results[0], v);
+        true
+    });
+    // The products that were fused are left without a use.
+    super::dce::remove_dead(&fused)
+}
+
+fn count(block: &Block, uses: &mut HashMap<Value, usize>) {
+    let mut note = |values: &[Value]| {
+        for v in values {
+            *uses.entry(*v).or_default() += 1;
+        }
+    };
+    note(&block.yields);
+    for inst in &block.insts {
+        note(&inst.args);
+    }
+    for inst in &block.insts {
+        inst.blocks.iter().for_each(|b| count(b, uses));
+    }
+}

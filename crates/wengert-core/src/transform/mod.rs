@@ -1,0 +1,16 @@
+//! Programs from programs: derivatives and passes.
+//!
+//! Reading order: [`emit`] (the rule table, evaluated into IR), [`activity`] (what carries a
+//! derivative), [`jvp`] (forward mode), [`vjp`] (reverse mode), then the passes: [`inline`], [`fma`],
+//! [`dce`], [`expand`], and [`pipeline`], the fixed order they run in.
+
+pub mod activity;
+pub mod copy;
+pub mod dce;
+pub mod emit;
+pub mod expand;
+pub mod fma;
+pub mod inline;
+pub mod jvp;
+pub mod pipeline;
+pub mod vjp;

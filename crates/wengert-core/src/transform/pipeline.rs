@@ -1,0 +1,16 @@
+//! The fixed pipeline: what happens to a program before it is differentiated.
+//!
+//! These passes decide the order of adjoint sums and where products are fused, so they are part of
+//! what a program means and are never switched off. Passes after differentiation change no bit.
+
+use super::{copy, dce, fma, inline};
+use crate::ir::{Func, Module};
+use crate::span::Diagnostic;
+
+/// Runs the pipeline on one function: inline, simplify with common subexpressions, dead code, fma.
+pub fn run(module: &Module, name: &str) -> Result<Func, Diagnostic> {
+    let func = inline::inline(module, name)?;
+    let func = copy::rebuild(&func, name, &mut |_, _, _| false);
+    let func = dce::remove_dead(&func);
+    Ok(fma::fuse(&func))
+}

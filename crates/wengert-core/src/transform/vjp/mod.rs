@@ -1,0 +1,116 @@
+//! Reverse mode: a recording program and a reversing program, joined by a tape layout.
+//!
+//! `@f(x..) -> (y..)` becomes
+//!
+//! - `@f.record(x.., tape) -> (y.., tape)`: the function, pushing records;
+//! - `@f.reverse(y_bar.., tape) -> (x_bar.., tape)`: pops them and accumulates adjoints;
+//! - `@f.vjp(x.., y_bar.., tape) -> (y.., x_bar.., tape)`: the one after the other;
+//! - per outermost loop, `advance`, `record` and `reverse` over a range of iterations, called
+//!   through the plan driver.
+//!
+//! Reading order: [`nest`] (where values are defined), [`layout`] (what is on the tape), [`reverse`]
+//! and [`reverse_loop`] (the backward walk), [`remat`] (what to save: a minimum cut over [`flow`]),
+//! [`record`].
+
+mod flow;
+mod layout;
+mod nest;
+mod record;
+mod remat;
+mod reverse;
+mod reverse_loop;
+
+use super::activity::Activity;
+use super::dce;
+use crate::ir::{Builder, Func, Module, Op, Type, Value};
+use crate::span::Diagnostic;
+use layout::Layout;
+use nest::Nest;
+use record::Record;
+use reverse::{Preload, Reverse};
+use std::sync::Arc;
+
+/// Differentiates a function backwards by the parameters with these indices.
+///
+/// The function has been through the fixed pipeline: it holds no calls and no tapes.
+pub fn vjp(func: &Func, wrt: &[usize]) -> Result<Module, Diagnostic> {
+    refuse(func)?;
+    let by: Vec<Value> = wrt.iter().map(|k| func.params()[*k]).collect();
+    let activity = Activity::new(func, &by);
+    let nest = Nest::new(func);
+    let outlined = outlined(&nest, &activity);
+    let (layout, preload) = (Layout::default(), Preload::new());
+    let dry = Reverse::function(&nest, &activity, &layout, &preload, &outlined, &by, true);
+    let asked = dry.asked.unwrap_or_default();
+    let layout = remat::plan(&nest, &activity, &asked);
+    let preload = remat::preload(&nest, &layout, &asked);
+    let reversed = Reverse::function(&nest, &activity, &layout, &preload, &outlined, &by, false);
+    let recorded = Record::function(&nest, &activity, &layout, &outlined);
+
+    let mut module = Module { funcs: Vec::new(), loops: reversed.plans };
+    module.funcs.push(join(func, &by));
+    module.funcs.extend(recorded.iter().chain(&reversed.funcs).map(dce::remove_dead));
+    Ok(module)
+}
+
+/// The parts of the IR that reverse mode does not take yet.
+fn refuse(func: &Func) -> Result<(), Diagnostic> {
+    let mut refused = None;
+    func.body.walk(&mut |inst| {
+        if matches!(inst.op, Op::Call(_) | Op::Drive(..) | Op::Push | Op::Pop) {
+            refused.get_or_insert(inst.span);
+        }
+    });
+    match refused {
+        None => Ok(()),
+        Some(span) => Err(Diagnostic::new(
+            "unsupported-transform",
+            "reverse mode does not yet pass through calls and tapes",
+        )
+        .label(span, "this instruction")
+        .help("inline calls first; differentiate the original program, not its adjoint")),
+    }
+}
+
+/// Outermost active loops, by their counters, in walking order.
+fn outlined(nest: &Nest, activity: &Activity) -> Vec<Value> {
+    let mut counters = Vec::new();
+    for (id, info) in nest.blocks.iter().enumerate() {
+        for inst in &info.block.insts {
+            let is_loop = matches!(inst.op, Op::For | Op::While);
+            if is_loop && activity.is_active_inst(inst) && !nest.in_loop(id) {
+                counters.push(inst.blocks[0].params[0]);
+            }
+        }
+    }
+    counters
+}
+
+/// `@f.vjp`: record, then reverse.
+fn join(func: &Func, wrt: &[Value]) -> Func {
+    let floats: Vec<Value> =
+        func.body.yields.iter().copied().filter(|y| func.ty(*y).is_float()).collect();
+    let mut params: Vec<(Type, Option<Arc<str>>)> =
+        func.params().iter().map(|p| (func.ty(*p), func.name_of(*p))).collect();
+    params.extend(floats.iter().map(|y| (func.ty(*y), reverse::bar(func, *y))));
+    params.push((Type::Tape, None));
+    let (mut b, values) = Builder::new(format!("{}.vjp", func.name), &params);
+    let n = func.params().len();
+    let tape = values[values.len() - 1];
+
+    let mut args = values[..n].to_vec();
+    args.push(tape);
+    let mut types = func.results.clone();
+    types.push(Type::Tape);
+    let record = Op::Call(format!("{}.record", func.name).into());
+    let mut results = b.inst(record, args, &types, Vec::new());
+    let tape = results.pop().unwrap_or(tape);
+
+    let mut args = values[n..n + floats.len()].to_vec();
+    args.push(tape);
+    let mut types: Vec<Type> = wrt.iter().map(|p| func.ty(*p)).collect();
+    types.push(Type::Tape);
+    let reverse = Op::Call(format!("{}.reverse", func.name).into());
+    results.extend(b.inst(reverse, args, &types, Vec::new()));
+    b.finish(results)
+}

@@ -1,0 +1,209 @@
+//! The nest: where every value of a function is defined, and which array versions share storage.
+//!
+//! Blocks get numbers in walking order. The *position* of something in a block is the index of its
+//! instruction; the reverse sweep visits positions from last to first, and while it stands at
+//! position `q` the arrays hold the versions they had after instruction `q`.
+
+use crate::ir::{Block, Func, Inst, Op, Type, Value};
+use std::collections::HashMap;
+
+/// A numbered block.
+pub(super) type BlockId = usize;
+
+/// How many times more often a loop body is taken to run than the code around it.
+const TRIPS: u64 = 100;
+
+pub(super) struct BlockInfo<'f> {
+    pub(super) block: &'f Block,
+    /// The block around it and the position of the instruction it belongs to.
+    pub(super) parent: Option<(BlockId, usize)>,
+    /// How often it runs, estimated.
+    pub(super) weight: u64,
+}
+
+pub(super) struct Nest<'f> {
+    pub(super) func: &'f Func,
+    pub(super) blocks: Vec<BlockInfo<'f>>,
+    ids: HashMap<*const Block, BlockId>,
+    /// Per value: the block that defines it and the position, none for block parameters.
+    defs: Vec<Option<(BlockId, Option<usize>)>>,
+    /// Per value: a representative of the array versions that may share its storage.
+    storage: Vec<u32>,
+}
+
+impl<'f> Nest<'f> {
+    pub(super) fn new(func: &'f Func) -> Nest<'f> {
+        let n = func.values.len();
+        let mut nest = Nest {
+            func,
+            blocks: Vec::new(),
+            ids: HashMap::new(),
+            defs: vec![None; n],
+            storage: (0..n as u32).collect(),
+        };
+        nest.add(&func.body, None, 1);
+        let roots = (0..n as u32).map(|v| nest.storage_of(Value(v))).collect();
+        nest.storage = roots;
+        nest
+    }
+
+    fn add(&mut self, block: &'f Block, parent: Option<(BlockId, usize)>, weight: u64) {
+        let id = self.blocks.len();
+        self.blocks.push(BlockInfo { block, parent, weight });
+        self.ids.insert(block, id);
+        for p in &block.params {
+            self.defs[p.index()] = Some((id, None));
+        }
+        for (at, inst) in block.insts.iter().enumerate() {
+            for r in &inst.results {
+                self.defs[r.index()] = Some((id, Some(at)));
+            }
+            let inner = match inst.op {
+                Op::For | Op::While => weight.saturating_mul(TRIPS).min(1 << 30),
+                // An exit is taken once per loop.
+                Op::ExitIf => (weight / TRIPS).max(1),
+                _ => weight,
+            };
+            for nested in &inst.blocks {
+                self.add(nested, Some((id, at)), inner);
+            }
+            self.unite_storage(inst);
+        }
+    }
+
+    fn unite_storage(&mut self, inst: &Inst) {
+        match inst.op {
+            Op::Store => self.unite(inst.args[0], inst.results[0]),
+            Op::If => {
+                for block in &inst.blocks {
+                    self.unite_all(&block.yields, &inst.results);
+                }
+            }
+            Op::For | Op::While => {
+                let body = &inst.blocks[0];
+                self.unite_all(carried(inst), &inst.results);
+                self.unite_all(&body.params[1..], &inst.results);
+                self.unite_all(&body.yields, &inst.results);
+                for exit in body.insts.iter().filter(|i| i.op == Op::ExitIf) {
+                    self.unite_all(&exit.blocks[0].yields, &inst.results);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn unite_all(&mut self, a: &[Value], b: &[Value]) {
+        for (a, b) in a.iter().zip(b) {
+            self.unite(*a, *b);
+        }
+    }
+
+    fn unite(&mut self, a: Value, b: Value) {
+        if self.func.ty(a) == Type::Array {
+            let (a, b) = (self.storage_of(a), self.storage_of(b));
+            self.storage[a as usize] = b;
+        }
+    }
+
+    /// The representative of the versions that may share storage with `v`.
+    pub(super) fn storage_of(&self, v: Value) -> u32 {
+        let mut at = v.0;
+        while self.storage[at as usize] != at {
+            at = self.storage[at as usize];
+        }
+        at
+    }
+
+    pub(super) fn id(&self, block: &Block) -> BlockId {
+        self.ids[&(block as *const Block)]
+    }
+
+    /// The block that defines a value; constants have none.
+    pub(super) fn block_of(&self, v: Value) -> Option<BlockId> {
+        self.defs[v.index()].map(|d| d.0)
+    }
+
+    /// The position of a value's instruction; block parameters have none.
+    pub(super) fn position(&self, v: Value) -> Option<usize> {
+        self.defs[v.index()].and_then(|d| d.1)
+    }
+
+    /// The instruction that defines a value.
+    pub(super) fn inst_of(&self, v: Value) -> Option<&'f Inst> {
+        let (block, at) = self.defs[v.index()]?;
+        at.map(|at| &self.blocks[block].block.insts[at])
+    }
+
+    pub(super) fn weight_of(&self, v: Value) -> u64 {
+        self.block_of(v).map_or(1, |b| self.blocks[b].weight)
+    }
+
+    /// The position in `outer` of the instruction that holds `inner`; none if it is not around it.
+    pub(super) fn position_in(&self, outer: BlockId, mut inner: BlockId) -> Option<usize> {
+        while let Some((parent, at)) = self.blocks[inner].parent {
+            if parent == outer {
+                return Some(at);
+            }
+            inner = parent;
+        }
+        None
+    }
+
+    /// Whether a block is inside a loop.
+    pub(super) fn in_loop(&self, mut block: BlockId) -> bool {
+        while let Some((parent, at)) = self.blocks[block].parent {
+            if matches!(self.blocks[parent].block.insts[at].op, Op::For | Op::While) {
+                return true;
+            }
+            block = parent;
+        }
+        false
+    }
+
+    /// The loop whose body a carry is a parameter of, and which carry it is.
+    pub(super) fn carry(&self, v: Value) -> Option<(&'f Inst, usize)> {
+        let (block, at) = self.defs[v.index()]?;
+        let (parent, loop_at) = self.blocks[block].parent?;
+        if at.is_some() {
+            return None;
+        }
+        let k = self.blocks[block].block.params.iter().position(|p| *p == v)?;
+        Some((&self.blocks[parent].block.insts[loop_at], k.checked_sub(1)?))
+    }
+
+    /// Whether a value is the counter of a loop.
+    pub(super) fn is_counter(&self, v: Value) -> bool {
+        match self.defs[v.index()] {
+            Some((block, None)) => {
+                self.blocks[block].parent.is_some() && self.blocks[block].block.params[0] == v
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The initial carries among a loop's operands.
+pub(super) fn carried(inst: &Inst) -> &[Value] {
+    if inst.op == Op::For { &inst.args[2..] } else { &inst.args }
+}
+
+/// The exits of a loop: positions in its body.
+pub(super) fn exits(inst: &Inst) -> Vec<usize> {
+    let body = &inst.blocks[0];
+    (0..body.insts.len()).filter(|at| body.insts[*at].op == Op::ExitIf).collect()
+}
+
+/// Whether an instruction takes over array version `v`, so that what follows sees another version.
+/// An exit counts only by what stands in it: merely handing `v` on changes nothing.
+pub(super) fn takes_over(inst: &Inst, v: Value) -> bool {
+    let direct = match inst.op {
+        Op::Store => inst.args[0] == v,
+        Op::For | Op::While => carried(inst).contains(&v),
+        _ => false,
+    };
+    let hands_on = inst.op == Op::If;
+    direct
+        || inst.blocks.iter().any(|b| {
+            (hands_on && b.yields.contains(&v)) || b.insts.iter().any(|i| takes_over(i, v))
+        })
+}

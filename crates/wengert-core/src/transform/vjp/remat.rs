@@ -1,0 +1,377 @@
+//! What to save and what to compute again: a minimum cut.
+//!
+//! Every value the reverse sweep needs is either *saved* (pushed on the tape: bytes written and read
+//! back) or *recomputed* (its operands are then needed in turn). With `a` = "v is available" and
+//! `b` = "v is recomputed", the total cost is a cut:
+//!
+//! ```text
+//! source --inf--> a(v)            v is needed
+//! a(v) --save cost--> b(v)        available but not recomputed: saved
+//! b(v) --compute cost--> sink     recomputed
+//! b(v) --inf--> a(operand)        which takes its operands
+//! ```
+//!
+//! Three things beyond plain values. A load can be recomputed only where the reverse sweep holds the
+//! version it read, and then its storage must be *restored*: one saved element per store. A saved
+//! carry serves twice: popped for iteration t+1 it is also the carry-out of t. And since a cut
+//! cannot say "either of two ways", the cut is taken with and without those *joined* carries, and
+//! the cheaper layout wins. Costs are weighted by how often a block runs.
+
+use super::flow::{INFINITE, Network};
+use super::layout::Layout;
+use super::nest::{Nest, takes_over};
+use super::reverse::{Asked, Need, Preload};
+use crate::ir::{Inst, Op, Type, Value};
+use crate::transform::activity::Activity;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Cost of saving one value, in the units of the rule table's cost column. Writing and reading eight
+/// bytes of a tape that streams through memory takes the time of some twenty additions, which an
+/// out-of-order core executes several at a time.
+const SAVE: u64 = 24;
+
+/// The cheapest layout for what the reverse sweep asks for.
+pub(super) fn plan(nest: &Nest, activity: &Activity, asked: &Asked) -> Layout {
+    let restorable = Restorable::new(nest, activity);
+    let plain = Cut::new(nest, &restorable, asked, false).solve();
+    let joined = Cut::new(nest, &restorable, asked, true).solve();
+    let (_, mut layout) = if joined.0 <= plain.0 { joined } else { plain };
+    layout.asked = asked.slots.clone();
+    layout
+}
+
+/// Array storage whose stores the reverse sweep visits, so that it can be taken back.
+struct Restorable {
+    /// Per restorable storage: each store, with the weight of its block.
+    stores: BTreeMap<u32, Vec<(Value, Value, u64)>>,
+    refused: BTreeSet<u32>,
+}
+
+impl Restorable {
+    fn new(nest: &Nest, activity: &Activity) -> Restorable {
+        let mut found = Restorable { stores: BTreeMap::new(), refused: BTreeSet::new() };
+        for (id, info) in nest.blocks.iter().enumerate() {
+            for inst in &info.block.insts {
+                let visited = reversed(nest, activity, id);
+                let skipped = matches!(inst.op, Op::If | Op::For | Op::While)
+                    && !activity.is_active_inst(inst);
+                for r in inst.results.iter().filter(|r| nest.func.ty(**r) == Type::Array) {
+                    let storage = nest.storage_of(*r);
+                    if !visited || skipped {
+                        found.refused.insert(storage);
+                    }
+                    if inst.op == Op::Store {
+                        let store = (*r, inst.args[1], info.weight);
+                        found.stores.entry(storage).or_default().push(store);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    fn allows(&self, storage: u32) -> bool {
+        !self.refused.contains(&storage)
+    }
+}
+
+/// Whether the reverse sweep walks a block: everything around it is active.
+fn reversed(nest: &Nest, activity: &Activity, mut id: usize) -> bool {
+    while let Some((parent, at)) = nest.blocks[id].parent {
+        let inst = &nest.blocks[parent].block.insts[at];
+        if inst.op != Op::ExitIf && !activity.is_active_inst(inst) {
+            return false;
+        }
+        id = parent;
+    }
+    true
+}
+
+/// One cut: the network and the nodes in it.
+struct Cut<'a> {
+    nest: &'a Nest<'a>,
+    restorable: &'a Restorable,
+    join: bool,
+    net: Network,
+    source: usize,
+    sink: usize,
+    /// Nodes of values reached: available and (where it can be) recomputed.
+    nodes: BTreeMap<Value, (usize, Option<usize>)>,
+    /// Nodes of joined carries, by block parameter.
+    streams: BTreeMap<Value, usize>,
+    /// Nodes of restored storage.
+    restored: BTreeMap<u32, usize>,
+    /// Latest position each value may be asked for at, in the block that defines it.
+    latest: HashMap<Value, usize>,
+}
+
+impl<'a> Cut<'a> {
+    fn new(nest: &'a Nest<'a>, restorable: &'a Restorable, asked: &Asked, join: bool) -> Cut<'a> {
+        let mut net = Network::default();
+        let (source, sink) = (net.node(), net.node());
+        let mut cut = Cut {
+            nest,
+            restorable,
+            join,
+            net,
+            source,
+            sink,
+            nodes: BTreeMap::new(),
+            streams: BTreeMap::new(),
+            restored: BTreeMap::new(),
+            latest: HashMap::new(),
+        };
+        cut.find_latest(&asked.needs);
+        for need in &asked.needs {
+            if let Some(a) = cut.available(need.value) {
+                cut.net.edge(source, a, INFINITE);
+            }
+        }
+        cut
+    }
+
+    fn solve(mut self) -> (u64, Layout) {
+        let (cost, side) = std::mem::take(&mut self.net).min_cut(self.source, self.sink);
+        let mut layout = Layout::default();
+        for (p, node) in &self.streams {
+            if side[*node] {
+                layout.saved.insert(*p);
+            }
+        }
+        for (v, (a, b)) in &self.nodes {
+            let recomputed = b.is_some_and(|b| side[b]);
+            if recomputed {
+                layout.recomputed.insert(*v);
+            } else if side[*a] {
+                match self.joined_carry(*v) {
+                    Some(p) => {
+                        layout.joined.insert(p);
+                    }
+                    None if self.streams.contains_key(v) => {}
+                    None => {
+                        layout.saved.insert(*v);
+                    }
+                }
+            }
+        }
+        layout.saved.retain(|p| !layout.joined.contains(p));
+        layout.restored =
+            self.restored.iter().filter(|(_, node)| side[**node]).map(|(s, _)| *s).collect();
+        (cost, layout)
+    }
+
+    /// Values at hand in every reverse program: constants and the counter of the loop.
+    fn is_free(&self, v: Value) -> bool {
+        self.nest.func.as_const(v).is_some() || self.nest.is_counter(v)
+    }
+
+    /// The carry whose next popped value a body's value equals, where carries are joined.
+    fn joined_carry(&self, v: Value) -> Option<Value> {
+        if !self.join {
+            return None;
+        }
+        let block = self.nest.blocks[self.nest.block_of(v)?].block;
+        self.nest.position(v)?;
+        let k = block.yields.iter().position(|y| *y == v)?;
+        let p = *block.params.get(k + 1)?;
+        self.nest.carry(p).map(|_| p)
+    }
+
+    /// How an instruction is executed again: its operands, or nothing where it cannot be.
+    fn operands(&self, inst: &Inst) -> Option<Vec<Value>> {
+        match &inst.op {
+            Op::Prim(_) => Some(inst.args.clone()),
+            Op::Load => Some(vec![inst.args[1]]),
+            Op::If if inst.blocks.iter().all(is_scalar_code) => {
+                let mut operands = inst.args.clone();
+                operands.extend(inst.blocks.iter().flat_map(|b| b.captures(self.nest.func)));
+                Some(operands)
+            }
+            _ => None,
+        }
+    }
+
+    /// The latest positions, as if everything that can be recomputed were: then no load is taken for
+    /// possible that is not.
+    fn find_latest(&mut self, needs: &[Need]) {
+        let mut work: Vec<(Value, usize)> = needs.iter().map(|n| (n.value, n.position)).collect();
+        for stores in self.restorable.stores.values() {
+            // A store taken back needs its index while the sweep stands at it.
+            for (result, index, _) in stores {
+                let home = self.nest.block_of(*index);
+                let here = self.nest.block_of(*result).unwrap_or(0);
+                let position = match home {
+                    Some(home) if home == here => self.nest.position(*result),
+                    Some(home) => self.nest.position_in(home, here),
+                    None => None,
+                };
+                work.extend(position.map(|p| (*index, p)));
+            }
+        }
+        while let Some((v, position)) = work.pop() {
+            if self.is_free(v) || self.latest.get(&v).is_some_and(|p| *p >= position) {
+                continue;
+            }
+            self.latest.insert(v, position);
+            if self.joined_carry(v).is_some() {
+                continue;
+            }
+            let Some(inst) = self.nest.inst_of(v) else { continue };
+            let home = self.nest.block_of(v).unwrap_or(0);
+            for u in self.operands(inst).unwrap_or_default() {
+                let at = match self.nest.block_of(u) {
+                    Some(b) if b == home => Some(position),
+                    Some(b) => self.nest.position_in(b, home),
+                    None => None,
+                };
+                work.extend(at.map(|at| (u, at)));
+            }
+        }
+    }
+
+    /// Whether a load can be executed again wherever its value may be asked for: the sweep must hold
+    /// the version it read.
+    fn is_held(&self, inst: &Inst, result: Value) -> bool {
+        let x = inst.args[0];
+        let (Some(id), Some(at)) = (self.nest.block_of(result), self.nest.position(result)) else {
+            return false;
+        };
+        let insts = &self.nest.blocks[id].block.insts;
+        let last = self.latest.get(&result).copied().unwrap_or(insts.len());
+        let upto = (last + 1).min(insts.len());
+        self.restorable.allows(self.nest.storage_of(x))
+            && !insts[at..upto].iter().any(|i| takes_over(i, x))
+    }
+
+    /// The node that says a value is available; none where it always is.
+    fn available(&mut self, v: Value) -> Option<usize> {
+        if self.is_free(v) {
+            return None;
+        }
+        if let Some((a, _)) = self.nodes.get(&v) {
+            return Some(*a);
+        }
+        let a = self.net.node();
+        self.nodes.insert(v, (a, None));
+        let save = SAVE * self.nest.weight_of(v);
+        if let Some(p) = self.joined_carry(v) {
+            let stream = self.stream(p);
+            self.net.edge(a, stream, INFINITE);
+            // After the last iteration the carry-out is the loop's result.
+            if let Some((inst, k)) = self.nest.carry(p) {
+                if let Some(result) = self.available(inst.results[k]) {
+                    self.net.edge(a, result, INFINITE);
+                }
+            }
+            return Some(a);
+        }
+        if self.join && self.nest.carry(v).is_some() {
+            let stream = self.stream(v);
+            self.net.edge(a, stream, INFINITE);
+            return Some(a);
+        }
+        let again = self.nest.inst_of(v).and_then(|inst| {
+            let possible = inst.op != Op::Load || self.is_held(inst, v);
+            self.operands(inst).filter(|_| possible).map(|operands| (inst, operands))
+        });
+        let Some((inst, operands)) = again else {
+            self.net.edge(a, self.sink, save);
+            return Some(a);
+        };
+        let b = self.net.node();
+        self.nodes.insert(v, (a, Some(b)));
+        self.net.edge(a, b, save);
+        let weight = self.nest.weight_of(v);
+        self.net.edge(b, self.sink, cost(inst) * weight);
+        for u in operands {
+            if let Some(node) = self.available(u) {
+                self.net.edge(b, node, INFINITE);
+            }
+        }
+        if inst.op == Op::Load {
+            let storage = self.storage(self.nest.storage_of(inst.args[0]));
+            self.net.edge(b, storage, INFINITE);
+        }
+        Some(a)
+    }
+
+    fn stream(&mut self, p: Value) -> usize {
+        if let Some(node) = self.streams.get(&p) {
+            return *node;
+        }
+        let node = self.net.node();
+        self.streams.insert(p, node);
+        self.net.edge(node, self.sink, SAVE * self.nest.weight_of(p));
+        node
+    }
+
+    fn storage(&mut self, storage: u32) -> usize {
+        if let Some(node) = self.restored.get(&storage) {
+            return *node;
+        }
+        let node = self.net.node();
+        self.restored.insert(storage, node);
+        let stores = self.restorable.stores.get(&storage).cloned().unwrap_or_default();
+        for (_, index, weight) in stores {
+            self.net.edge(node, self.sink, SAVE * weight);
+            if let Some(index) = self.available(index) {
+                self.net.edge(node, index, INFINITE);
+            }
+        }
+        node
+    }
+}
+
+/// Whether a branch is nothing but scalar operations.
+fn is_scalar_code(block: &crate::ir::Block) -> bool {
+    block.insts.iter().all(|inst| match inst.op {
+        Op::Prim(_) => true,
+        Op::If => inst.blocks.iter().all(is_scalar_code),
+        _ => false,
+    })
+}
+
+fn cost(inst: &Inst) -> u64 {
+    match &inst.op {
+        Op::Prim(prim) => prim.cost() as u64,
+        // Both branches, and the branch that may be mispredicted.
+        Op::If => 4 + inst.blocks.iter().flat_map(|b| &b.insts).map(cost).sum::<u64>(),
+        _ => 2,
+    }
+}
+
+/// For every block, the values its reverse uses from outside it.
+pub(super) fn preload(nest: &Nest, layout: &Layout, asked: &Asked) -> Preload {
+    let mut preload = Preload::new();
+    let mut work: Vec<(Value, usize)> = asked.needs.iter().map(|n| (n.value, n.block)).collect();
+    for info in &nest.blocks {
+        for inst in info.block.insts.iter().filter(|i| i.op == Op::Store) {
+            if layout.restores(nest, inst.results[0]) {
+                work.push((inst.args[1], nest.id(info.block)));
+            }
+        }
+    }
+    let mut seen = BTreeSet::new();
+    while let Some((v, block)) = work.pop() {
+        let Some(home) = nest.block_of(v) else { continue };
+        if !seen.insert((v, block)) {
+            continue;
+        }
+        let mut at = block;
+        while at != home {
+            preload.entry(at).or_default().insert(v);
+            match nest.blocks[at].parent {
+                Some((parent, _)) => at = parent,
+                None => break,
+            }
+        }
+        if layout.recomputed.contains(&v) {
+            if let Some(inst) = nest.inst_of(v) {
+                let first = usize::from(inst.op == Op::Load);
+                let nested = inst.blocks.iter().flat_map(|b| b.captures(nest.func));
+                work.extend(inst.args[first..].iter().copied().chain(nested).map(|u| (u, home)));
+            }
+        }
+    }
+    preload
+}

@@ -1,0 +1,473 @@
+//! The reversing program: walks a function backwards, accumulating adjoints.
+//!
+//! The same walk runs twice. The first, *dry* run records which primal values and facts each rule
+//! asks for and where (the `needs`); `remat` then decides what to save, recompute and restore; the
+//! second run emits the program. So there is no second list of what reverse rules need.
+//!
+//! While the walk stands at a position, `held` maps array versions to the storage that has been
+//! taken back to that version, and `adjoint` maps active values to what has been accumulated so
+//! far. Loops are in `reverse_loop`.
+
+use super::layout::{End, Layout, Slot};
+use super::nest::{BlockId, Nest};
+use crate::ir::{Block, Builder, Func, Inst, LoopPlan, Op, Type, Value};
+use crate::ops::{Class, Partial, Prim};
+use crate::transform::activity::Activity;
+use crate::transform::copy::Copier;
+use crate::transform::emit::{accumulate, partials};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+/// A primal value the reverse sweep asks for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Need {
+    pub(super) value: Value,
+    /// The block whose reverse asks.
+    pub(super) block: BlockId,
+    /// Where in the block that defines the value the sweep stands at that time.
+    pub(super) position: usize,
+}
+
+/// Everything the reverse sweep asks for.
+#[derive(Debug, Default)]
+pub(super) struct Asked {
+    pub(super) needs: Vec<Need>,
+    pub(super) slots: HashSet<Slot>,
+}
+
+/// What is known at one point of the reverse program.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scope {
+    /// Primal values at hand.
+    pub(super) primal: HashMap<Value, Value>,
+    /// Adjoints accumulated so far.
+    pub(super) adjoint: HashMap<Value, Value>,
+    /// Storage that holds an array version.
+    pub(super) held: HashMap<Value, Value>,
+    /// Fields popped that are not values of the program.
+    pub(super) slots: HashMap<Slot, Value>,
+}
+
+/// Values a block's reverse uses that are defined outside it, per block.
+pub(super) type Preload = HashMap<BlockId, BTreeSet<Value>>;
+
+pub(super) struct Reverse<'a> {
+    pub(super) nest: &'a Nest<'a>,
+    pub(super) activity: &'a Activity,
+    pub(super) layout: &'a Layout,
+    pub(super) preload: &'a Preload,
+    /// Set in the dry run.
+    pub(super) asked: Option<Asked>,
+    pub(super) b: Builder,
+    pub(super) tape: Value,
+    pub(super) scope: Scope,
+    /// Where the walk stands: a position in each block from the function's body inwards.
+    pub(super) path: Vec<(BlockId, usize)>,
+    /// Outlined loops: their counters in walking order.
+    pub(super) outlined: &'a [Value],
+    pub(super) funcs: Vec<Func>,
+    pub(super) plans: Vec<LoopPlan>,
+}
+
+impl<'a> Reverse<'a> {
+    /// Reverses a whole function: `(adjoints of float results.., tape) -> (adjoints of wrt.., tape)`.
+    pub(super) fn function(
+        nest: &'a Nest<'a>,
+        activity: &'a Activity,
+        layout: &'a Layout,
+        preload: &'a Preload,
+        outlined: &'a [Value],
+        wrt: &[Value],
+        dry: bool,
+    ) -> Reversed {
+        let func = nest.func;
+        let results: Vec<Value> =
+            func.body.yields.iter().copied().filter(|y| func.ty(*y).is_float()).collect();
+        let mut params: Vec<(Type, Option<Arc<str>>)> =
+            results.iter().map(|y| (func.ty(*y), bar(func, *y))).collect();
+        params.push((Type::Tape, None));
+        let (b, values) = Builder::new(format!("{}.reverse", func.name), &params);
+        let mut reverse = Reverse {
+            nest,
+            activity,
+            layout,
+            preload,
+            asked: dry.then(Asked::default),
+            b,
+            tape: values[results.len()],
+            scope: Scope::default(),
+            path: vec![(0, func.body.insts.len())],
+            outlined,
+            funcs: Vec::new(),
+            plans: Vec::new(),
+        };
+        reverse.pop_record(0, End::Block);
+        for (y, seed) in results.iter().zip(values) {
+            reverse.contribute(*y, seed);
+        }
+        reverse.insts(0, func.body.insts.len());
+        let mut out: Vec<Value> = wrt.iter().map(|p| reverse.adjoint_or_zero(*p)).collect();
+        out.push(reverse.tape);
+        reverse.funcs.push(reverse.b.finish(out));
+        Reversed { asked: reverse.asked, funcs: reverse.funcs, plans: reverse.plans }
+    }
+
+    /// A primal value, as the reverse program has it.
+    pub(super) fn get(&mut self, v: Value) -> Value {
+        if let Some(c) = self.nest.func.as_const(v) {
+            return self.b.constant(c);
+        }
+        if let Some(asked) = &mut self.asked {
+            let block = self.path.last().map_or(0, |p| p.0);
+            let home = self.nest.block_of(v);
+            let position = self.path.iter().find(|(b, _)| Some(*b) == home).map_or(0, |p| p.1);
+            asked.needs.push(Need { value: v, block, position });
+            return match self.nest.func.ty(v) {
+                Type::I64 => self.b.i64(0),
+                Type::Bool => self.b.bool(false),
+                _ => self.b.f64(0.0),
+            };
+        }
+        if let Some(at_hand) = self.scope.primal.get(&v) {
+            return *at_hand;
+        }
+        let Some(inst) = self.nest.inst_of(v).filter(|_| self.layout.recomputed.contains(&v))
+        else {
+            panic!("the layout leaves out {v:?} of @{}", self.nest.func.name);
+        };
+        self.recompute(inst);
+        self.scope.primal[&v]
+    }
+
+    /// Executes an instruction of the program again.
+    fn recompute(&mut self, inst: &Inst) {
+        let span = self.b.span();
+        let mut map: HashMap<Value, Value> = HashMap::new();
+        if inst.op == Op::Load {
+            map.insert(inst.args[0], self.scope.held[&inst.args[0]]);
+        }
+        let mut wanted = inst.args.clone();
+        wanted.extend(inst.blocks.iter().flat_map(|b| b.captures(self.nest.func)));
+        for a in wanted {
+            if !map.contains_key(&a) {
+                let v = self.get(a);
+                map.insert(a, v);
+            }
+        }
+        let mut copier = Copier::with(map);
+        copier.inst(self.nest.func, &mut self.b, inst);
+        for r in &inst.results {
+            self.scope.primal.insert(*r, copier.get(self.nest.func, &mut self.b, *r));
+        }
+        self.b.at(span);
+    }
+
+    /// A recorded fact about the run.
+    pub(super) fn ask(&mut self, slot: Slot) -> Value {
+        if let Some(asked) = &mut self.asked {
+            asked.slots.insert(slot);
+            return self.b.i64(0);
+        }
+        self.scope.slots[&slot]
+    }
+
+    /// Pops the record of a block and binds its fields.
+    pub(super) fn pop_record(&mut self, id: BlockId, end: End) {
+        let slots = self.layout.slots(self.nest, id, end);
+        let types: Vec<Type> = slots.iter().map(|s| s.ty(self.nest)).collect();
+        let (tape, values) = self.b.pop(self.tape, &types);
+        self.tape = tape;
+        for (slot, popped) in slots.into_iter().zip(values) {
+            match slot {
+                Slot::Value(v) => {
+                    if let Some(name) = self.nest.func.name_of(v) {
+                        self.b.name(popped, &name);
+                    }
+                    self.scope.primal.insert(v, popped);
+                }
+                Slot::Held(v) => {
+                    self.scope.held.insert(v, popped);
+                }
+                other => {
+                    self.scope.slots.insert(other, popped);
+                }
+            }
+        }
+    }
+
+    /// Brings what a nested block uses from outside to hand, before the block is opened.
+    pub(super) fn bring(&mut self, id: BlockId) {
+        if let Some(values) = self.preload.get(&id) {
+            for v in values {
+                self.get(*v);
+            }
+        }
+    }
+
+    /// Adds to the adjoint of a value.
+    pub(super) fn contribute(&mut self, v: Value, d: Value) {
+        self.contribute_partial(v, Partial::Const(1.0), d);
+    }
+
+    fn contribute_partial(&mut self, v: Value, partial: Partial<Value>, d: Value) {
+        if !self.activity.is_active(v) {
+            return;
+        }
+        let sum = self.scope.adjoint.get(&v).copied();
+        let total = accumulate(&mut self.b, partial, d, sum);
+        if let Some(name) = bar(self.nest.func, v) {
+            self.b.name(total, &name);
+        }
+        self.scope.adjoint.insert(v, total);
+    }
+
+    /// The adjoint of a value, zeros where nothing reached it.
+    pub(super) fn adjoint_or_zero(&mut self, v: Value) -> Value {
+        if let Some(a) = self.scope.adjoint.get(&v) {
+            return *a;
+        }
+        let zero = self.b.f64(0.0);
+        if self.nest.func.ty(v) != Type::Array {
+            return zero;
+        }
+        let n = self.ask(Slot::Len(v));
+        self.b.op(Op::Fill, &[n, zero])[0]
+    }
+
+    /// Reverses the instructions of a block before `upto`; exits are the loop's business.
+    pub(super) fn insts(&mut self, id: BlockId, upto: usize) {
+        let block: &Block = self.nest.blocks[id].block;
+        for at in (0..upto).rev() {
+            if let Some(here) = self.path.last_mut() {
+                here.1 = at;
+            }
+            let inst = &block.insts[at];
+            self.b.at(inst.span);
+            match &inst.op {
+                Op::Prim(prim) => self.prim(*prim, inst),
+                Op::Load => self.load(inst),
+                Op::Store => self.store(inst),
+                Op::Fill => self.fill(inst),
+                Op::Copy => self.copy(inst),
+                Op::If if self.activity.is_active_inst(inst) => self.branch(id, at),
+                Op::For | Op::While if self.activity.is_active_inst(inst) => self.looping(inst),
+                // Without a derivative, or refused before the walk.
+                _ => {}
+            }
+        }
+    }
+
+    fn prim(&mut self, prim: Prim, inst: &Inst) {
+        let Some(d) = self.scope.adjoint.remove(&inst.results[0]) else { return };
+        let active: Vec<bool> = inst.args.iter().map(|a| self.activity.is_active(*a)).collect();
+        if prim.class() == Class::Select {
+            let c = self.get(inst.args[0]);
+            let zero = self.b.f64(0.0);
+            for (k, (a, b)) in [(1, (d, zero)), (2, (zero, d))] {
+                if active[k] {
+                    let part = self.b.select(c, a, b);
+                    self.contribute(inst.args[k], part);
+                }
+            }
+            return;
+        }
+        // Only what the partials by active inputs mention is brought to hand.
+        let uses: Vec<_> =
+            (0..active.len()).filter(|k| active[*k]).map(|k| prim.needs(k)).collect();
+        let unused = self.b.f64(0.0);
+        let mut inputs = Vec::new();
+        for (k, a) in inst.args.iter().enumerate() {
+            let used = uses.iter().any(|u| u.has_input(k));
+            inputs.push(if used { self.get(*a) } else { unused });
+        }
+        let needs_output = uses.iter().any(|u| u.has_output());
+        let y = if needs_output { self.get(inst.results[0]) } else { unused };
+        let partials = partials(&mut self.b, prim, &inputs, y);
+        for (k, partial) in partials.into_iter().enumerate() {
+            if active[k] {
+                self.contribute_partial(inst.args[k], partial, d);
+            }
+        }
+    }
+
+    /// `v = x[i]`: the element's adjoint grows by the value's.
+    fn load(&mut self, inst: &Inst) {
+        let Some(d) = self.scope.adjoint.remove(&inst.results[0]) else { return };
+        let (x, i) = (inst.args[0], self.get(inst.args[1]));
+        let bar = self.adjoint_or_zero(x);
+        let old = self.b.load(bar, i);
+        let sum = self.b.add(old, d);
+        // Elements are flushed as they are accumulated, never by sweeping the array.
+        let sum = self.b.prim(Prim::Flush, &[sum]);
+        let bar = self.b.store(bar, i, sum);
+        self.scope.adjoint.insert(x, bar);
+    }
+
+    /// `x1 = (x0 with v at i)`: the element's adjoint goes to `v`; `x0` had no part in it.
+    fn store(&mut self, inst: &Inst) {
+        let (x0, v, x1) = (inst.args[0], inst.args[2], inst.results[0]);
+        if let Some(bar) = self.scope.adjoint.remove(&x1) {
+            let i = self.get(inst.args[1]);
+            if self.activity.is_active(v) {
+                let d = self.b.load(bar, i);
+                self.contribute(v, d);
+            }
+            if self.activity.is_active(x0) {
+                let zero = self.b.f64(0.0);
+                let bar = self.b.store(bar, i, zero);
+                self.scope.adjoint.insert(x0, bar);
+            }
+        }
+        if self.layout.restores(self.nest, x1) {
+            let i = self.get(inst.args[1]);
+            let old = self.ask(Slot::Old(x1));
+            let held = self.held(x1);
+            let held = self.b.store(held, i, old);
+            self.scope.held.insert(x0, held);
+        }
+    }
+
+    /// Takes over the storage that holds a version.
+    pub(super) fn held(&mut self, v: Value) -> Value {
+        match self.scope.held.remove(&v) {
+            Some(held) => held,
+            None => panic!("nothing holds {v:?} of @{}", self.nest.func.name),
+        }
+    }
+
+    fn fill(&mut self, inst: &Inst) {
+        let Some(bar) = self.scope.adjoint.remove(&inst.results[0]) else { return };
+        let v = inst.args[1];
+        if self.activity.is_active(v) {
+            let start = self.adjoint_or_zero(v);
+            let sum = self.each_element(bar, (Type::F64, start), |b, i, sum| {
+                let d = b.load(bar, i);
+                b.add(sum, d)
+            });
+            self.scope.adjoint.insert(v, sum);
+        }
+    }
+
+    fn copy(&mut self, inst: &Inst) {
+        let Some(bar) = self.scope.adjoint.remove(&inst.results[0]) else { return };
+        let x = inst.args[0];
+        if !self.activity.is_active(x) {
+            return;
+        }
+        let total = match self.scope.adjoint.remove(&x) {
+            None => bar,
+            Some(sum) => self.each_element(bar, (Type::Array, sum), |b, i, sum| {
+                let (old, d) = (b.load(sum, i), b.load(bar, i));
+                let total = b.add(old, d);
+                let total = b.prim(Prim::Flush, &[total]);
+                b.store(sum, i, total)
+            }),
+        };
+        self.scope.adjoint.insert(x, total);
+    }
+
+    /// A loop over the elements of an array that carries one value.
+    fn each_element(
+        &mut self,
+        array: Value,
+        carry: (Type, Value),
+        step: impl FnOnce(&mut Builder, Value, Value) -> Value,
+    ) -> Value {
+        let n = self.b.op(Op::Len, &[array])[0];
+        let zero = self.b.i64(0);
+        let params = self.b.open_block(&[(Type::I64, None), (carry.0, None)]);
+        let next = step(&mut self.b, params[0], params[1]);
+        let body = self.b.close_block(vec![next]);
+        self.b.inst(Op::For, vec![zero, n, carry.1], &[carry.0], vec![body])[0]
+    }
+
+    fn branch(&mut self, id: BlockId, at: usize) {
+        let inst = &self.nest.blocks[id].block.insts[at];
+        let condition = self.get(inst.args[0]);
+        let seeds: Vec<Option<Value>> =
+            inst.results.iter().map(|r| self.scope.adjoint.remove(r)).collect();
+        let restored: Vec<bool> =
+            inst.results.iter().map(|r| self.layout.restores(self.nest, *r)).collect();
+        let held: Vec<Option<Value>> = inst
+            .results
+            .iter()
+            .zip(&restored)
+            .map(|(r, restored)| restored.then(|| self.held(*r)))
+            .collect();
+        let taken = self.layout.taken_by_branches(self.nest, id, at);
+        let captured = self.active_captures(&inst.blocks);
+        // Adjoints the branches add to exist before them.
+        for v in &captured {
+            let bar = self.adjoint_or_zero(*v);
+            self.scope.adjoint.insert(*v, bar);
+        }
+        for block in &inst.blocks {
+            self.bring(self.nest.id(block));
+        }
+        let outer_tape = self.tape;
+        let mut blocks = Vec::new();
+        let mut types: Vec<Type> = captured.iter().map(|v| self.nest.func.ty(*v)).collect();
+        types.extend(taken.iter().map(|_| Type::Array));
+        types.push(Type::Tape);
+        for block in &inst.blocks {
+            let outer = self.scope.clone();
+            let inner = self.nest.id(block);
+            self.b.open_block(&[]);
+            self.tape = outer_tape;
+            self.path.push((inner, block.insts.len()));
+            for (k, y) in block.yields.iter().enumerate() {
+                if let Some(seed) = seeds[k] {
+                    self.contribute(*y, seed);
+                }
+                if let Some(held) = held[k] {
+                    self.scope.held.insert(*y, held);
+                }
+            }
+            self.pop_record(inner, End::Block);
+            self.insts(inner, block.insts.len());
+            self.path.pop();
+            let mut yields: Vec<Value> = captured.iter().map(|v| self.scope.adjoint[v]).collect();
+            for v in &taken {
+                yields.push(self.held(*v));
+            }
+            yields.push(self.tape);
+            blocks.push(self.b.close_block(yields));
+            self.scope = outer;
+        }
+        self.b.at(inst.span);
+        let results = self.b.inst(Op::If, vec![condition], &types, blocks);
+        let mut results = results.into_iter();
+        for v in &captured {
+            self.scope.adjoint.extend(results.next().map(|r| (*v, r)));
+        }
+        for v in &taken {
+            self.scope.held.extend(results.next().map(|r| (*v, r)));
+        }
+        self.tape = results.next().unwrap_or(outer_tape);
+    }
+
+    /// Active values that blocks use from outside.
+    pub(super) fn active_captures(&self, blocks: &[Block]) -> Vec<Value> {
+        let mut captured = Vec::new();
+        for block in blocks {
+            for v in block.captures(self.nest.func) {
+                if self.activity.is_active(v) && !captured.contains(&v) {
+                    captured.push(v);
+                }
+            }
+        }
+        captured
+    }
+}
+
+/// What a walk leaves behind.
+pub(super) struct Reversed {
+    pub(super) asked: Option<Asked>,
+    pub(super) funcs: Vec<Func>,
+    pub(super) plans: Vec<LoopPlan>,
+}
+
+/// The name of the adjoint of a value: `h` becomes `h_bar`.
+pub(super) fn bar(func: &Func, v: Value) -> Option<Arc<str>> {
+    func.name_of(v).map(|n| format!("{n}_bar").into())
+}

@@ -1,0 +1,319 @@
+//! Reversing loops.
+//!
+//! The state of a reverse loop is, in this order: adjoints of the active carries, adjoints of the
+//! active values it captures, storage of carried arrays that is taken back step by step, carry-outs
+//! that serve as primal values, and the tape. First the iteration that an exit cut short is
+//! reversed (if there was one), then the full ones from last to first.
+//!
+//! An outermost loop becomes a function over a range of iterations, called through the plan driver.
+
+use super::layout::{End, Slot, needs_exit_slot};
+use super::nest::{BlockId, carried, exits};
+use super::reverse::{Reverse, Scope, bar};
+use crate::ir::{Builder, Inst, LoopPlan, Op, Phase, Type, Value};
+use crate::ops::Prim;
+use std::sync::Arc;
+
+/// What a reverse loop works on.
+struct Shape<'f> {
+    inst: &'f Inst,
+    body: BlockId,
+    /// Carries with an adjoint.
+    active: Vec<usize>,
+    /// Captured values with an adjoint.
+    captured: Vec<Value>,
+    /// Carried arrays that are restored.
+    held: Vec<usize>,
+    /// Joined carries: parameter and carry-out.
+    joined: Vec<(Value, Value)>,
+    /// Captured arrays that are read again.
+    read: Vec<Value>,
+    /// Primal values used from outside.
+    preload: Vec<Value>,
+}
+
+impl Reverse<'_> {
+    fn shape<'f>(&self, inst: &'f Inst) -> Shape<'f> {
+        let block = &inst.blocks[0];
+        let body = self.nest.id(block);
+        let carries = &block.params[1..];
+        let restored = |v: &Value| self.layout.restores(self.nest, *v);
+        Shape {
+            inst,
+            body,
+            active: (0..carries.len()).filter(|k| self.activity.is_active(carries[*k])).collect(),
+            captured: self.active_captures(&inst.blocks),
+            held: (0..carries.len()).filter(|k| restored(&carries[*k])).collect(),
+            joined: self.layout.joined_outs(self.nest, body),
+            read: block.captures(self.nest.func).into_iter().filter(restored).collect(),
+            preload: self.preload.get(&body).into_iter().flatten().copied().collect(),
+        }
+    }
+
+    pub(super) fn looping(&mut self, inst: &Inst) {
+        let shape = self.shape(inst);
+        let counter = inst.blocks[0].params[0];
+        let results = &inst.results;
+
+        // The range of full iterations, and how the loop ended.
+        let from = if inst.op == Op::For { self.get(inst.args[0]) } else { self.b.i64(0) };
+        let exits = exits(inst);
+        let to = if exits.is_empty() {
+            let hi = self.get(inst.args[1]);
+            self.b.prim(Prim::IMax, &[from, hi])
+        } else {
+            self.ask(Slot::Done(counter))
+        };
+        let exit = if needs_exit_slot(inst) {
+            self.ask(Slot::Exit(counter))
+        } else {
+            self.b.i64(exits.len() as i64)
+        };
+
+        let mut state = Vec::new();
+        for k in &shape.active {
+            state.push(self.adjoint_or_zero(results[*k]));
+            self.scope.adjoint.remove(&results[*k]);
+        }
+        for v in &shape.captured {
+            state.push(self.adjoint_or_zero(*v));
+        }
+        for k in &shape.held {
+            state.push(self.held(results[*k]));
+        }
+        for (p, _) in &shape.joined {
+            let k = inst.blocks[0].params.iter().position(|q| q == p).unwrap_or(1) - 1;
+            state.push(self.get(results[k]));
+        }
+        state.push(self.tape);
+        self.bring(shape.body);
+
+        let ended = match self.outlined.iter().position(|c| *c == counter) {
+            Some(ordinal) => self.outlined_loop(&shape, ordinal, [from, to, exit], state),
+            None => self.sweep(&shape, [from, to, exit], state),
+        };
+
+        let mut ended = ended.into_iter();
+        let mut next = || ended.next().unwrap_or(self.tape);
+        let adjoints: Vec<Value> = shape.active.iter().map(|_| next()).collect();
+        for v in &shape.captured {
+            self.scope.adjoint.insert(*v, next());
+        }
+        for k in &shape.held {
+            self.scope.held.insert(carried(inst)[*k], next());
+        }
+        self.tape = match ended.next_back() {
+            Some(tape) => tape,
+            None => self.tape,
+        };
+        for (k, d) in shape.active.iter().zip(adjoints) {
+            let init = carried(inst)[*k];
+            if self.nest.func.ty(init) == Type::Array {
+                if self.activity.is_active(init) {
+                    self.scope.adjoint.insert(init, d);
+                }
+            } else {
+                self.contribute(init, d);
+            }
+        }
+    }
+
+    /// The reverse of a loop as a function of its own, and the call to it.
+    fn outlined_loop(
+        &mut self,
+        shape: &Shape,
+        ordinal: usize,
+        range: [Value; 3],
+        state: Vec<Value>,
+    ) -> Vec<Value> {
+        let name = loop_name(&self.nest.func.name, ordinal);
+        let mut args = range.to_vec();
+        let tape = state.len() - 1;
+        args.extend(&state[..tape]);
+        args.extend(shape.read.iter().map(|v| self.scope.held[v]));
+        args.extend(shape.preload.iter().map(|v| self.scope.primal.get(v).copied()).map(|v| {
+            // In the dry run nothing is at hand yet, and nothing is loaded before.
+            v.unwrap_or(range[0])
+        }));
+        args.push(state[tape]);
+        let params: Vec<(Type, Option<Arc<str>>)> =
+            args.iter().map(|v| (self.b.ty(*v), self.b.func().name_of(*v))).collect();
+
+        let (b, values) = Builder::new(format!("{name}.reverse"), &params);
+        let caller = std::mem::replace(&mut self.b, b);
+        let mut inner = Scope::default();
+        let fixed = values[3 + tape..].iter();
+        let (read, primal) = (shape.read.iter(), shape.preload.iter());
+        inner.held.extend(read.copied().zip(fixed.clone().copied()));
+        inner.primal.extend(primal.copied().zip(fixed.skip(shape.read.len()).copied()));
+        let outer = std::mem::replace(&mut self.scope, inner);
+        let mut entry = values[3..3 + tape].to_vec();
+        entry.extend(values.last());
+        let results = self.sweep(shape, [values[0], values[1], values[2]], entry);
+        let b = std::mem::replace(&mut self.b, caller);
+        self.funcs.push(b.finish(results));
+        self.scope = outer;
+
+        let symbol: Arc<str> = name.as_str().into();
+        self.plans.push(LoopPlan {
+            name: symbol.clone(),
+            advance: format!("{name}.advance").into(),
+            record: format!("{name}.record").into(),
+            reverse: format!("{name}.reverse").into(),
+            carries: shape.inst.results.len(),
+            bounded: shape.inst.op == Op::For,
+        });
+        let types: Vec<Type> = self.funcs.last().map(|f| f.results.clone()).unwrap_or_default();
+        self.b.at(shape.inst.span);
+        self.b.inst(Op::Drive(symbol, Phase::Reverse), args, &types, Vec::new())
+    }
+
+    /// Reverses the iterations `from..to`, and the one after them that an exit cut short.
+    /// The results are the state without the carry-outs.
+    fn sweep(
+        &mut self,
+        shape: &Shape,
+        [from, to, exit]: [Value; 3],
+        mut state: Vec<Value>,
+    ) -> Vec<Value> {
+        let ends = exits(shape.inst);
+        let types: Vec<Type> = state.iter().map(|v| self.b.ty(*v)).collect();
+        if !ends.is_empty() {
+            state = self.cut_short(shape, &ends, (to, exit), state, &types);
+        }
+        let one = self.b.i64(1);
+        let zero = self.b.i64(0);
+        let last = self.b.prim(Prim::WSub, &[to, one]);
+        let trips = self.b.prim(Prim::WSub, &[to, from]);
+        let mut params: Vec<(Type, Option<Arc<str>>)> = vec![(Type::I64, None)];
+        params.extend(types.iter().zip(self.state_names(shape)).map(|(t, n)| (*t, n)));
+        let outer = self.scope.clone();
+        let values = self.b.open_block(&params);
+        let i = self.b.prim(Prim::WSub, &[last, values[0]]);
+        let next = self.iteration(shape, i, &values[1..], End::Block);
+        let body = self.b.close_block(next);
+        self.scope = outer;
+        self.b.at(shape.inst.span);
+        let mut args = vec![zero, trips];
+        args.extend(state);
+        let mut results = self.b.inst(Op::For, args, &types, vec![body]);
+        // Carry-outs end with the loop.
+        let outs = shape.active.len() + shape.captured.len() + shape.held.len();
+        results.drain(outs..outs + shape.joined.len());
+        results
+    }
+
+    /// Names for the state, so that the program can be read.
+    fn state_names(&self, shape: &Shape) -> Vec<Option<Arc<str>>> {
+        let func = self.nest.func;
+        let carries = &shape.inst.blocks[0].params[1..];
+        let active = shape.active.iter().map(|k| bar(func, carries[*k]));
+        let captured = shape.captured.iter().map(|v| bar(func, *v));
+        let held = shape.held.iter().map(|k| func.name_of(carries[*k]));
+        let joined = shape.joined.iter().map(|(p, _)| func.name_of(*p));
+        active.chain(captured).chain(held).chain(joined).chain([None]).collect()
+    }
+
+    /// One `if` per exit, innermost the case that there was none.
+    fn cut_short(
+        &mut self,
+        shape: &Shape,
+        ends: &[usize],
+        (to, exit): (Value, Value),
+        state: Vec<Value>,
+        types: &[Type],
+    ) -> Vec<Value> {
+        let mut blocks = Vec::new();
+        for (k, at) in ends.iter().enumerate() {
+            let number = self.b.i64(k as i64 + 1);
+            let taken = self.b.prim(Prim::IEq, &[exit, number]);
+            let outer = self.scope.clone();
+            self.b.open_block(&[]);
+            let next = self.iteration(shape, to, &state, End::Exit(*at));
+            let then = self.b.close_block(next);
+            self.scope = outer;
+            blocks.push((taken, then));
+            self.b.open_block(&[]);
+        }
+        let mut result = state;
+        for (taken, then) in blocks.into_iter().rev() {
+            let otherwise = self.b.close_block(result);
+            self.b.at(shape.inst.span);
+            result = self.b.inst(Op::If, vec![taken], types, vec![then, otherwise]);
+        }
+        result
+    }
+
+    /// Reverses one iteration, up to its end or up to an exit, and gives back the state before it.
+    fn iteration(&mut self, shape: &Shape, i: Value, state: &[Value], end: End) -> Vec<Value> {
+        let block = &shape.inst.blocks[0];
+        let counter = block.params[0];
+        let mut parts = state.iter().copied();
+        let mut next = || parts.next().unwrap_or(i);
+        let seeds: Vec<Value> = shape.active.iter().map(|_| next()).collect();
+        // Adjoints of values outside are the state's; the others are not to be added to here.
+        self.scope.adjoint = shape.captured.iter().map(|v| (*v, next())).collect();
+        let held: Vec<Value> = shape.held.iter().map(|_| next()).collect();
+        let outs: Vec<Value> = shape.joined.iter().map(|_| next()).collect();
+        self.tape = next();
+
+        self.scope.primal.insert(counter, i);
+        let (upto, yields) = match end {
+            End::Block => (block.insts.len(), &block.yields),
+            End::Exit(at) => (at, &block.insts[at].blocks[0].yields),
+        };
+        self.path.push((shape.body, upto));
+        self.pop_record(shape.body, end);
+        if end == End::Block {
+            for ((_, out), v) in shape.joined.iter().zip(outs) {
+                self.scope.primal.insert(*out, v);
+            }
+        }
+        for (k, v) in shape.held.iter().zip(held) {
+            self.scope.held.insert(yields[*k], v);
+        }
+        for (k, seed) in shape.active.iter().zip(seeds) {
+            let y = yields[*k];
+            if self.nest.func.ty(y) == Type::Array {
+                if self.activity.is_active(y) {
+                    self.scope.adjoint.insert(y, seed);
+                }
+            } else {
+                self.contribute(y, seed);
+            }
+        }
+        if let End::Exit(at) = end {
+            let exit = &block.insts[at].blocks[0];
+            let id = self.nest.id(exit);
+            self.bring(id);
+            self.pop_record(id, End::Block);
+            self.path.push((id, exit.insts.len()));
+            self.insts(id, exit.insts.len());
+            self.path.pop();
+        }
+        self.insts(shape.body, upto);
+        self.path.pop();
+
+        let mut before = Vec::new();
+        for k in &shape.active {
+            let p = block.params[k + 1];
+            let mut d = self.adjoint_or_zero(p);
+            if self.nest.func.ty(p) == Type::F64 {
+                d = self.b.prim(Prim::Flush, &[d]);
+            }
+            before.push(d);
+        }
+        before.extend(shape.captured.iter().map(|v| self.scope.adjoint[v]));
+        for k in &shape.held {
+            before.push(self.held(block.params[k + 1]));
+        }
+        before.extend(shape.joined.iter().map(|(p, _)| self.scope.primal[p]));
+        before.push(self.tape);
+        before
+    }
+}
+
+/// The name of an outlined loop.
+pub(super) fn loop_name(func: &str, ordinal: usize) -> String {
+    format!("{func}.loop{ordinal}")
+}

@@ -1,0 +1,2 @@
+//! Developer tasks that CI does not run.
+fn main() {}
