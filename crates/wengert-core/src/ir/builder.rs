@@ -112,6 +112,12 @@ impl Builder {
         block
     }
 
+    /// Opens a block again that was closed, to append to it.
+    pub fn reopen_block(&mut self, block: Block) {
+        self.open.push(block);
+        self.known.push(HashMap::new());
+    }
+
     /// Appends an instruction with given result types, without folding.
     pub fn inst(
         &mut self,

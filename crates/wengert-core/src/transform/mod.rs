@@ -1,10 +1,11 @@
 //! Programs from programs: derivatives and passes.
 //!
 //! Reading order: [`emit`] (the rule table, evaluated into IR), [`activity`] (what carries a
-//! derivative), [`jvp`] (forward mode), [`vjp`] (reverse mode), then the passes: [`inline`], [`fma`],
+//! derivative), [`jvp`] (forward mode), [`vjp`] (reverse mode), then the passes: [`inline`], [`carries`], [`fma`],
 //! [`dce`], [`expand`], and [`pipeline`], the fixed order they run in.
 
 pub mod activity;
+pub mod carries;
 pub mod copy;
 pub mod dce;
 pub mod emit;

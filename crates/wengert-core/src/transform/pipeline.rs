@@ -3,14 +3,15 @@
 //! These passes decide the order of adjoint sums and where products are fused, so they are part of
 //! what a program means and are never switched off. Passes after differentiation change no bit.
 
-use super::{copy, dce, fma, inline};
+use super::{carries, dce, fma, inline};
 use crate::ir::{Func, Module};
 use crate::span::Diagnostic;
 
-/// Runs the pipeline on one function: inline, simplify with common subexpressions, dead code, fma.
+/// Runs the pipeline on one function: inline, invariant carries (and, as the
+/// function is rebuilt, simplification and common subexpressions), dead code, fma.
 pub fn run(module: &Module, name: &str) -> Result<Func, Diagnostic> {
     let func = inline::inline(module, name)?;
-    let func = copy::rebuild(&func, name, &mut |_, _, _| false);
+    let func = carries::drop_invariant(&func);
     let func = dce::remove_dead(&func);
     Ok(fma::fuse(&func))
 }

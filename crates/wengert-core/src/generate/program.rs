@@ -1,0 +1,445 @@
+//! Random well-typed programs.
+//!
+//! A [`Generator`] appends random statements to a function, keeping a [`Scope`] of what is in sight:
+//! scalars with bounds on their sizes, and array versions with whether they may be taken over here.
+//! Loops end, indices are in range and values stay tame by construction, so a program that fails at
+//! run time is a mistake of the generator or of the compiler, never of the program.
+
+use super::scalar::{Float, Int, STATE};
+use crate::check::Random;
+use crate::interp::Val;
+use crate::ir::{Block, Builder, Func, Op, Type, Value};
+use crate::ops::{Prim, Scalar};
+use std::sync::Arc;
+
+/// Deepest nesting of loops.
+const MAX_LOOPS: usize = 3;
+
+/// A generated program and where to run it.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The function, as generated: it has not been simplified.
+    pub func: Func,
+    /// Arguments that fit it.
+    pub args: Vec<Val>,
+}
+
+/// A version of an array in sight.
+#[derive(Clone, Copy, Debug)]
+struct Array {
+    value: Value,
+    /// Whether it may be taken over here: loops take over only what they carry.
+    owned: bool,
+}
+
+/// What is in sight.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scope {
+    pub(super) floats: Vec<Float>,
+    pub(super) ints: Vec<Int>,
+    pub(super) bools: Vec<Value>,
+    arrays: Vec<Array>,
+    /// Counters that run over the elements of an array that nothing can take over meanwhile.
+    element_of: Vec<(Value, Value)>,
+}
+
+/// Appends random statements to a function.
+#[derive(Debug)]
+pub(super) struct Generator {
+    pub(super) b: Builder,
+    pub(super) random: Random,
+    pub(super) scope: Scope,
+    /// Loops around the place where statements are appended.
+    loops: usize,
+    /// Statements left to make.
+    budget: usize,
+}
+
+/// The program with this seed.
+pub fn program(seed: u64) -> Program {
+    let mut random = Random(seed);
+    let mut params: Vec<(Type, Option<Arc<str>>)> = Vec::new();
+    let mut args = Vec::new();
+    for _ in 0..1 + random.below(3) {
+        params.push((Type::F64, None));
+        args.push(Val::f64(random.float(-1.5, 1.5)));
+    }
+    for _ in 0..random.below(3) {
+        params.push((Type::Array, None));
+        let n = 1 + random.below(4);
+        args.push(Val::array((0..n).map(|_| random.float(-1.5, 1.5)).collect()));
+    }
+    for _ in 0..random.below(3) {
+        params.push((Type::I64, None));
+        args.push(Val::i64(random.below(5) as i64));
+    }
+    if random.below(8) == 0 {
+        params.push((Type::Bool, None));
+        args.push(Val::Scalar(Scalar::Bool(random.below(2) == 0)));
+    }
+    let (b, values) = Builder::new("f", &params);
+    let budget = [6, 12, 24, 40][random.below(4) as usize];
+    let mut g = Generator { b, random, scope: Scope::default(), loops: 0, budget };
+    for (v, (ty, _)) in values.iter().zip(&params) {
+        g.see(*v, *ty);
+    }
+    while g.budget > 0 {
+        g.statement();
+    }
+    let results = g.results();
+    Program { func: g.b.finish(results), args }
+}
+
+impl Generator {
+    /// True once in `n`.
+    pub(super) fn chance(&mut self, n: u64) -> bool {
+        self.random.below(n) == 0
+    }
+
+    /// An index into a list of `n`, mostly a late one.
+    pub(super) fn recent(&mut self, n: usize) -> usize {
+        let reach = if self.chance(3) { n } else { n.min(4) };
+        n - 1 - self.random.below(reach as u64) as usize
+    }
+
+    /// Puts a value in sight. Integers seen this way are small.
+    fn see(&mut self, v: Value, ty: Type) {
+        match ty {
+            Type::F64 => self.scope.floats.push(Float { value: v, bound: STATE }),
+            Type::I64 => self.scope.ints.push(Int { value: v, bound: 7 }),
+            Type::Bool => self.scope.bools.push(v),
+            Type::Array => self.scope.arrays.push(Array { value: v, owned: true }),
+            Type::Tape => {}
+        }
+    }
+
+    /// Some statements.
+    fn statements(&mut self, most: u64) {
+        for _ in 0..self.random.below(most + 1) {
+            self.statement();
+        }
+    }
+
+    fn statement(&mut self) {
+        if self.budget == 0 {
+            self.float_expression();
+            return;
+        }
+        self.budget -= 1;
+        match self.random.below(32) {
+            0..=8 => {
+                self.float_expression();
+            }
+            9 => {
+                self.int_expression();
+            }
+            10 => {
+                self.bool_expression();
+            }
+            11..=13 => self.load_statement(),
+            14..=16 => self.store_statement(),
+            17..=19 => self.overwrite(),
+            20 => {
+                let array = self.fresh_array();
+                self.see(array, Type::Array);
+            }
+            21..=24 => self.branch(),
+            25..=28 if self.loops < MAX_LOOPS => self.for_loop(),
+            29..=31 if self.loops < MAX_LOOPS => self.while_loop(),
+            _ => self.store_statement(),
+        }
+    }
+
+    /// An index that is in range of an array.
+    fn index(&mut self, array: Value) -> Value {
+        let known: Vec<Value> = self
+            .scope
+            .element_of
+            .iter()
+            .filter(|(_, of)| *of == array)
+            .map(|(counter, _)| *counter)
+            .collect();
+        if !known.is_empty() && self.chance(2) {
+            return known[self.random.below(known.len() as u64) as usize];
+        }
+        let n = self.b.op(Op::Len, &[array])[0];
+        let i = self.int();
+        self.b.prim(Prim::IMod, &[i.value, n])
+    }
+
+    /// An array to read.
+    fn readable(&mut self) -> Option<Value> {
+        let n = self.scope.arrays.len();
+        if n == 0 { None } else { Some(self.scope.arrays[self.recent(n)].value) }
+    }
+
+    /// An array to take over; it is no longer in sight.
+    fn take_array(&mut self) -> Option<Value> {
+        let owned: Vec<usize> =
+            (0..self.scope.arrays.len()).filter(|k| self.scope.arrays[*k].owned).collect();
+        if owned.is_empty() {
+            return None;
+        }
+        let k = owned[self.recent(owned.len())];
+        Some(self.scope.arrays.remove(k).value)
+    }
+
+    /// An array to hand on: one in sight, changed or not, or a fresh one.
+    fn hand_on_array(&mut self) -> Value {
+        let taken = if self.chance(6) { None } else { self.take_array() };
+        match taken {
+            Some(array) => array,
+            None => self.fresh_array(),
+        }
+    }
+
+    /// A new array, not in sight yet.
+    fn fresh_array(&mut self) -> Value {
+        if self.chance(2) {
+            if let Some(array) = self.readable() {
+                return self.b.op(Op::Copy, &[array])[0];
+            }
+        }
+        let v = self.state_float();
+        let n = if self.chance(2) {
+            let i = self.int();
+            let r = self.remainder(i.value, 3);
+            let one = self.b.i64(1);
+            self.b.prim(Prim::IAdd, &[r.value, one])
+        } else {
+            let n = 1 + self.random.below(4) as i64;
+            self.b.i64(n)
+        };
+        self.b.op(Op::Fill, &[n, v])[0]
+    }
+
+    fn load_statement(&mut self) {
+        if let Some(array) = self.readable() {
+            let i = self.index(array);
+            let v = self.b.load(array, i);
+            self.see(v, Type::F64);
+        } else {
+            self.float_expression();
+        }
+    }
+
+    fn store_statement(&mut self) {
+        if let Some(array) = self.take_array() {
+            let i = self.index(array);
+            if self.chance(2) {
+                self.float_expression();
+            }
+            let v = self.state_float();
+            let next = self.b.store(array, i, v);
+            self.see(next, Type::Array);
+        } else {
+            self.float_expression();
+        }
+    }
+
+    /// The trap: an element is read, overwritten (or not: the indices meet at run time) and used after.
+    fn overwrite(&mut self) {
+        let Some(array) = self.take_array() else {
+            return self.load_statement();
+        };
+        let j = self.index(array);
+        let a = self.b.load(array, j);
+        let i = if self.chance(2) { j } else { self.index(array) };
+        let c = self.state_float();
+        let v = if self.chance(2) {
+            let c = Float { value: c, bound: STATE };
+            let product = Float { value: self.b.mul(a, c.value), bound: STATE * STATE };
+            self.squash(product, STATE).value
+        } else {
+            c
+        };
+        let next = self.b.store(array, i, v);
+        let prim = [Prim::Sin, Prim::Cos, Prim::Tanh][self.random.below(3) as usize];
+        let used = if self.chance(4) { self.b.mul(a, a) } else { self.b.prim(prim, &[a]) };
+        let bound = STATE * STATE;
+        self.scope.floats.push(Float { value: used, bound });
+        self.scope.floats.push(Float { value: a, bound: STATE });
+        self.see(next, Type::Array);
+    }
+
+    /// A type for a result or a carry.
+    fn kind(&mut self) -> Type {
+        match self.random.below(16) {
+            0..=8 => Type::F64,
+            9..=13 => Type::Array,
+            14 => Type::I64,
+            _ => Type::Bool,
+        }
+    }
+
+    /// A value of a type to hand on from a block, small enough for a carry.
+    fn hand_on(&mut self, ty: Type) -> Value {
+        match ty {
+            Type::F64 => {
+                if self.chance(2) {
+                    self.float_expression();
+                }
+                self.state_float()
+            }
+            Type::I64 => {
+                let i = self.int();
+                self.remainder(i.value, 7).value
+            }
+            Type::Array => self.hand_on_array(),
+            _ => self.bool(),
+        }
+    }
+
+    fn branch(&mut self) {
+        let condition = if self.chance(3) { self.bool() } else { self.float_comparison() };
+        let types: Vec<Type> = (0..1 + self.random.below(3)).map(|_| self.kind()).collect();
+        let before = self.scope.clone();
+        let mut left = before.arrays.clone();
+        let mut blocks = Vec::new();
+        for _ in 0..2 {
+            self.scope = before.clone();
+            self.b.open_block(&[]);
+            self.statements(4);
+            let yields = types.iter().map(|ty| self.hand_on(*ty)).collect();
+            blocks.push(self.b.close_block(yields));
+            // What either branch takes over is gone.
+            let still = &self.scope.arrays;
+            left.retain(|a| still.iter().any(|s| s.value == a.value));
+        }
+        self.scope = before;
+        self.scope.arrays = left;
+        let results = self.b.inst(Op::If, vec![condition], &types, blocks);
+        self.see_all(&results, &types);
+    }
+
+    fn see_all(&mut self, values: &[Value], types: &[Type]) {
+        for (v, ty) in values.iter().zip(types) {
+            self.see(*v, *ty);
+        }
+    }
+
+    fn for_loop(&mut self) {
+        let mut over = None;
+        let hi = match self.random.below(8) {
+            0 | 1 => {
+                over = self.readable();
+                match over {
+                    Some(array) => self.b.op(Op::Len, &[array])[0],
+                    None => self.b.i64(2),
+                }
+            }
+            2 | 3 => {
+                let i = if self.chance(2) { self.int_expression() } else { self.int() };
+                self.remainder(i.value, 4).value
+            }
+            4 => {
+                let n = self.random.below(2) as i64;
+                self.b.i64(n)
+            }
+            _ => {
+                let n = 1 + self.random.below(4) as i64;
+                self.b.i64(n)
+            }
+        };
+        let lo = self.random.below(12) as i64 - 9;
+        let lo = if over.is_some() { lo.max(0) } else { lo.clamp(-1, 2).max(lo) };
+        let lo = self.b.i64(if lo < -1 { 0 } else { lo });
+        let exits = if self.chance(3) { 1 + self.random.below(2) as usize } else { 0 };
+        self.looping(Some((lo, hi)), over, exits);
+    }
+
+    fn while_loop(&mut self) {
+        let exits = 1 + self.random.below(3) as usize;
+        self.looping(None, None, exits);
+    }
+
+    /// A loop; one without bounds gets an exit that its counter is sure to take.
+    fn looping(&mut self, bounds: Option<(Value, Value)>, over: Option<Value>, exits: usize) {
+        let types: Vec<Type> = (0..1 + self.random.below(4)).map(|_| self.kind()).collect();
+        let mut args: Vec<Value> = bounds.map_or(Vec::new(), |(lo, hi)| vec![lo, hi]);
+        for ty in &types {
+            args.push(self.hand_on(*ty));
+        }
+        let outer = self.scope.clone();
+        for array in &mut self.scope.arrays {
+            array.owned = false;
+        }
+        let mut params: Vec<(Type, Option<Arc<str>>)> = vec![(Type::I64, None)];
+        params.extend(types.iter().map(|ty| (*ty, None)));
+        let values = self.b.open_block(&params);
+        self.scope.ints.push(Int { value: values[0], bound: 7 });
+        let unchanged = self.scope.arrays.iter().map(|a| a.value);
+        let over = over.filter(|x| unchanged.clone().any(|a| a == *x));
+        self.scope.element_of.extend(over.map(|x| (values[0], x)));
+        self.see_all(&values[1..], &types);
+        self.loops += 1;
+        let sure = self.random.below(exits.max(1) as u64) as usize;
+        for k in 0..exits {
+            self.statements(3);
+            let limit = (bounds.is_none() && k == sure).then(|| self.random.below(5) as i64);
+            self.exit(values[0], limit, &types);
+        }
+        self.statements(if exits > 0 { 3 } else { 6 });
+        let yields = types.iter().map(|ty| self.hand_on(*ty)).collect();
+        let body = self.b.close_block(yields);
+        self.loops -= 1;
+        self.scope = outer;
+        let op = if bounds.is_some() { Op::For } else { Op::While };
+        let results = self.b.inst(op, args, &types, vec![body]);
+        self.see_all(&results, &types);
+    }
+
+    fn exit(&mut self, counter: Value, limit: Option<i64>, types: &[Type]) {
+        let data = if self.chance(5) { self.bool() } else { self.float_comparison() };
+        let condition = match limit {
+            Some(limit) => {
+                let limit = self.b.i64(limit);
+                let late = self.b.prim(Prim::IGe, &[counter, limit]);
+                if self.chance(4) { late } else { self.b.prim(Prim::Or, &[late, data]) }
+            }
+            None => data,
+        };
+        let before = self.scope.clone();
+        self.b.open_block(&[]);
+        if self.chance(2) {
+            self.statements(3);
+        }
+        let yields = types.iter().map(|ty| self.hand_on(*ty)).collect();
+        let block: Block = self.b.close_block(yields);
+        self.scope = before;
+        self.b.inst(Op::ExitIf, vec![condition], &[], vec![block]);
+    }
+
+    /// Results that depend on most of what is in sight.
+    fn results(&mut self) -> Vec<Value> {
+        let mut results = Vec::new();
+        for _ in 0..1 + self.random.below(3) {
+            let mut sum = self.float_expression();
+            for _ in 0..self.random.below(4) {
+                let other = self.float();
+                let value = self.b.fma(sum.value, other.value, other.value);
+                sum = self.squash(Float { value, bound: f64::INFINITY }, STATE);
+            }
+            results.push(sum.value);
+        }
+        let arrays: Vec<Value> = self.scope.arrays.iter().map(|a| a.value).collect();
+        for array in arrays {
+            let i = self.index(array);
+            let v = self.b.load(array, i);
+            let sum = self.b.fma(results[0], v, v);
+            results[0] = sum;
+        }
+        if self.chance(3) {
+            for _ in 0..1 + self.random.below(2) {
+                results.extend(self.take_array());
+            }
+        }
+        if self.chance(8) {
+            let i = self.int();
+            results.push(i.value);
+        }
+        let n = results.len() as u64;
+        results.rotate_left(self.random.below(n) as usize);
+        results
+    }
+}

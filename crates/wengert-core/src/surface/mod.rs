@@ -1,0 +1,30 @@
+//! The surface tree: what the user wrote, before types.
+//!
+//! Every way of writing a program (Python text, a Rust attribute macro) becomes one [`Module`] of
+//! the tree in [`tree`]; lowering reads only that tree. A front end does the part that depends on
+//! its language: it resolves imports and aliases to canonical library names, and it reports
+//! what the language allows but differentiation here does not, with a span and a way out.
+//!
+//! Reading order: [`tree`] (the data), [`names`] (library names and imports), `unsupported` (the
+//! catalogue of refused constructs), [`python`] (text to tree; all that knows the parser).
+//!
+//! ```
+//! # use wengert_core::surface::{python, tree::StmtKind};
+//! let module = python::parse("def square(x):\n    return x * x\n").unwrap();
+//! assert_eq!(module.functions[0].name.text, "square");
+//! assert!(matches!(module.functions[0].body[0].kind, StmtKind::Return { .. }));
+//!
+//! let errors = python::parse("def f(x):\n    return lambda y: x\n").unwrap_err();
+//! assert_eq!(errors[0].code, "unsupported-syntax");
+//! ```
+
+pub mod names;
+pub mod python;
+pub mod tree;
+mod unsupported;
+
+#[cfg(test)]
+mod tests;
+
+pub use names::Imports;
+pub use tree::Module;

@@ -1,0 +1,339 @@
+//! Expressions, and what the names in them stand for.
+
+use std::ops::Range;
+
+use ruff_python_ast::{self as ast, Expr as Py};
+use ruff_text_size::Ranged;
+
+use super::{Converted, Converter, ident, span, syntax};
+use crate::span::{Diagnostic, Span};
+use crate::surface::names::{Binding, Library, python_builtin};
+use crate::surface::tree::{
+    BinaryOp, Callee, CompareOp, Expr, ExprKind, Keyword, LogicalOp, Name, UnaryOp,
+};
+use crate::surface::unsupported as no;
+
+impl Converter<'_> {
+    pub(super) fn exprs(&mut self, exprs: &[Py]) -> Converted<Vec<Expr>> {
+        exprs.iter().map(|expr| self.expr(expr)).collect()
+    }
+
+    fn boxed(&mut self, expr: &Py) -> Converted<Box<Expr>> {
+        self.expr(expr).map(Box::new)
+    }
+
+    pub(super) fn expr(&mut self, expr: &Py) -> Converted<Expr> {
+        let kind = self.deeper(expr.range(), |c| c.expr_kind(expr))?;
+        Ok(Expr { kind, span: span(expr.range()) })
+    }
+
+    fn expr_kind(&mut self, expr: &Py) -> Converted<ExprKind> {
+        let construct = match expr {
+            Py::NumberLiteral(number) => {
+                return integer_or_float(&number.value, span(number.range));
+            }
+            Py::BooleanLiteral(literal) => return Ok(ExprKind::Bool(literal.value)),
+            Py::Name(name) => return self.name(&name.id, span(name.range)),
+            Py::Attribute(attribute) => {
+                return self.library_member(attribute).map(ExprKind::Builtin);
+            }
+            Py::UnaryOp(unary) => return self.unary(unary),
+            Py::BinOp(binary) if binary.op == ast::Operator::MatMult => {
+                return self.matmul(binary);
+            }
+            Py::BinOp(binary) => return self.binary(binary),
+            Py::Compare(compare) => return self.compare(compare),
+            Py::BoolOp(logical) => return self.logical(logical),
+            Py::If(choice) => return self.conditional(choice),
+            Py::Call(call) => return self.call(call),
+            Py::Subscript(subscript) => return self.index(subscript),
+            Py::Tuple(tuple) => return self.exprs(&tuple.elts).map(ExprKind::Tuple),
+            Py::Lambda(_) => no::LAMBDA,
+            Py::ListComp(_) | Py::SetComp(_) | Py::DictComp(_) => no::COMPREHENSION,
+            Py::Generator(_) => no::GENERATOR,
+            Py::Yield(_) | Py::YieldFrom(_) => no::YIELD,
+            Py::Await(_) => no::AWAIT,
+            Py::Named(_) => no::WALRUS,
+            Py::List(_) => no::LIST,
+            Py::Dict(_) => no::DICT,
+            Py::Set(_) => no::SET,
+            Py::StringLiteral(_) | Py::FString(_) | Py::TString(_) => no::STRING,
+            Py::BytesLiteral(_) => no::BYTES,
+            Py::NoneLiteral(_) => no::NONE,
+            Py::EllipsisLiteral(_) => no::ELLIPSIS,
+            Py::Slice(_) => no::SLICE,
+            Py::Starred(_) => no::STARRED,
+            Py::IpyEscapeCommand(_) => no::NOTEBOOK_COMMAND,
+        };
+        Err(construct.at(span(expr.range())))
+    }
+
+    fn logical(&mut self, logical: &ast::ExprBoolOp) -> Converted<ExprKind> {
+        let op = match logical.op {
+            ast::BoolOp::And => LogicalOp::And,
+            ast::BoolOp::Or => LogicalOp::Or,
+        };
+        Ok(ExprKind::Logical { op, operands: self.exprs(&logical.values)? })
+    }
+
+    fn conditional(&mut self, choice: &ast::ExprIf) -> Converted<ExprKind> {
+        let cond = self.boxed(&choice.test)?;
+        let then = self.boxed(&choice.body)?;
+        Ok(ExprKind::Conditional { cond, then, otherwise: self.boxed(&choice.orelse)? })
+    }
+
+    fn call(&mut self, call: &ast::ExprCall) -> Converted<ExprKind> {
+        let callee = self.callee(call)?;
+        let (args, keywords) = self.arguments(&call.arguments)?;
+        Ok(ExprKind::Call { callee, args, keywords })
+    }
+
+    fn index(&mut self, subscript: &ast::ExprSubscript) -> Converted<ExprKind> {
+        let base = self.boxed(&subscript.value)?;
+        Ok(ExprKind::Index { base, indices: self.indices(&subscript.slice)? })
+    }
+
+    /// What a bare name stands for.
+    fn name(&self, name: &str, at: Span) -> Converted<ExprKind> {
+        match self.binding(name) {
+            Some(Binding::Member(member)) => Ok(ExprKind::Builtin(member.clone())),
+            Some(Binding::Library(library)) => Err(library_as_value(*library, at)),
+            None => Ok(match python_builtin(name) {
+                Some(builtin) if !self.is_defined(name) => ExprKind::Builtin(builtin.to_owned()),
+                _ => ExprKind::Name(name.to_owned()),
+            }),
+        }
+    }
+
+    /// Whether a name is a variable of this function, or a function or constant of the module.
+    fn is_defined(&self, name: &str) -> bool {
+        self.locals.contains(name) || self.definitions.contains(name)
+    }
+
+    /// What a name was imported as, unless something nearer has the same name.
+    fn binding(&self, name: &str) -> Option<&Binding> {
+        if self.is_defined(name) { None } else { self.imports.get(name) }
+    }
+
+    pub(super) fn callee(&self, call: &ast::ExprCall) -> Converted<Callee> {
+        let at = span(call.func.range());
+        match &*call.func {
+            Py::Name(name) if self.locals.contains(name.id.as_str()) => {
+                let message = format!("`{}` is a variable here", name.id);
+                Err(Diagnostic::new("unsupported-syntax", message)
+                    .label(at, "called as a function")
+                    .help("call a function of this file by its name, or rename the variable"))
+            }
+            Py::Name(name) => Ok(match self.name(&name.id, at)? {
+                ExprKind::Builtin(text) => Callee::Builtin(Name { text, span: at }),
+                _ => Callee::Function(Name { text: name.id.to_string(), span: at }),
+            }),
+            Py::Attribute(attribute) => {
+                let text = self.library_member(attribute)?;
+                Ok(Callee::Builtin(Name { text, span: at }))
+            }
+            _ => Err(no::CALL_EXPRESSION.at(at)),
+        }
+    }
+
+    /// The canonical name behind `np.sin` or `np.linalg.norm`.
+    fn library_member(&self, attribute: &ast::ExprAttribute) -> Converted<String> {
+        let mut path = vec![attribute.attr.id.as_str()];
+        let mut base = &*attribute.value;
+        while let Py::Attribute(outer) = base {
+            path.push(&outer.attr.id);
+            base = &outer.value;
+        }
+        let Py::Name(root) = base else { return Err(self.attribute_of_value(attribute)) };
+        let mut library = match self.binding(&root.id) {
+            Some(Binding::Library(library)) => *library,
+            None if !self.is_defined(&root.id) => {
+                return Err(
+                    not_imported(root).unwrap_or_else(|| self.attribute_of_value(attribute))
+                );
+            }
+            _ => return Err(self.attribute_of_value(attribute)),
+        };
+        for part in path.iter().skip(1).rev() {
+            let inner = format!("{}.{part}", library.path());
+            match Library::from_path(&inner) {
+                Some(inner) => library = inner,
+                None => return Err(no::SUBMODULE.at(span(attribute.range))),
+            }
+        }
+        let member = path[0];
+        match Library::from_path(&format!("{}.{member}", library.path())) {
+            Some(inner) => Err(library_as_value(inner, span(attribute.range))),
+            None => Ok(library.canonical(member).to_owned()),
+        }
+    }
+
+    /// `x.T`, `x.sum()` and the like, with the function to write instead where there is one.
+    fn attribute_of_value(&self, attribute: &ast::ExprAttribute) -> Diagnostic {
+        let base = &self.source[Range::<usize>::from(attribute.value.range())];
+        let base = if base.len() <= 30 && !base.contains('\n') { base } else { "x" };
+        let name = attribute.attr.id.as_str();
+        let help = match name {
+            "T" => format!("write `np.transpose({base})`"),
+            "shape" | "size" => format!("write `len({base})`, or pass the size as an argument"),
+            "append" => "allocate the array, `np.zeros(n)`, and assign its elements".to_owned(),
+            "dot" => format!("write `np.dot({base}, ...)`"),
+            "sum" | "mean" | "max" | "min" | "prod" | "copy" | "cumsum" | "transpose" => {
+                format!("write `np.{name}({base})`")
+            }
+            _ => "pass the value itself as an argument".to_owned(),
+        };
+        let message = format!(
+            "`.{name}` is not supported: only math and numpy functions are reached with a dot"
+        );
+        Diagnostic::new("unsupported-syntax", message)
+            .label(span(attribute.range), "not supported")
+            .help(help)
+    }
+
+    pub(super) fn arguments(
+        &mut self,
+        arguments: &ast::Arguments,
+    ) -> Converted<(Vec<Expr>, Vec<Keyword>)> {
+        let args = self.exprs(&arguments.args)?;
+        let mut keywords: Vec<Keyword> = Vec::new();
+        for keyword in &arguments.keywords {
+            let Some(name) = &keyword.arg else {
+                return Err(no::DOUBLE_STARRED.at(span(keyword.range)));
+            };
+            if let Some(first) = keywords.iter().find(|k| k.name.text == name.id.as_str()) {
+                let message = format!("the argument `{}` is given twice", name.id);
+                return Err(syntax(message, span(name.range), "again here")
+                    .label(first.name.span, "first here")
+                    .help("remove one of them"));
+            }
+            keywords.push(Keyword { name: ident(name), value: self.expr(&keyword.value)? });
+        }
+        Ok((args, keywords))
+    }
+
+    /// What stands between `[` and `]`.
+    pub(super) fn indices(&mut self, slice: &Py) -> Converted<Vec<Expr>> {
+        match slice {
+            Py::Tuple(tuple) if tuple.elts.is_empty() => Err(no::EMPTY_INDEX.at(span(tuple.range))),
+            Py::Tuple(tuple) => self.exprs(&tuple.elts),
+            index => Ok(vec![self.expr(index)?]),
+        }
+    }
+
+    fn unary(&mut self, unary: &ast::ExprUnaryOp) -> Converted<ExprKind> {
+        let op = match unary.op {
+            ast::UnaryOp::USub => UnaryOp::Neg,
+            ast::UnaryOp::UAdd => UnaryOp::Plus,
+            ast::UnaryOp::Not => UnaryOp::Not,
+            ast::UnaryOp::Invert => return Err(no::BITWISE.at(span(unary.range))),
+        };
+        // The least integer is written as the negation of a number one too large.
+        if let (UnaryOp::Neg, Py::NumberLiteral(number)) = (op, &*unary.operand)
+            && let ast::Number::Int(value) = &number.value
+            && value.as_u64() == Some(i64::MIN.unsigned_abs())
+        {
+            return Ok(ExprKind::Int(i64::MIN));
+        }
+        Ok(ExprKind::Unary { op, operand: self.boxed(&unary.operand)? })
+    }
+
+    fn matmul(&mut self, binary: &ast::ExprBinOp) -> Converted<ExprKind> {
+        let callee = Callee::Builtin(Name { text: "matmul".to_owned(), span: span(binary.range) });
+        let args = vec![self.expr(&binary.left)?, self.expr(&binary.right)?];
+        Ok(ExprKind::Call { callee, args, keywords: Vec::new() })
+    }
+
+    /// The operators of a chain, gathered from the last to the first down the left operands.
+    fn binary(&mut self, last: &ast::ExprBinOp) -> Converted<ExprKind> {
+        let mut steps = Vec::new();
+        let mut binary = last;
+        let first = loop {
+            let Some(op) = binary_op(binary.op) else {
+                return Err(no::BITWISE.at(span(binary.range)));
+            };
+            steps.push((op, &*binary.right));
+            match &*binary.left {
+                Py::BinOp(left) if left.op != ast::Operator::MatMult => binary = left,
+                left => break left,
+            }
+        };
+        let first = self.boxed(first)?;
+        let rest = steps.into_iter().rev().map(|(op, right)| Ok((op, self.expr(right)?)));
+        Ok(ExprKind::Binary { first, rest: rest.collect::<Converted<_>>()? })
+    }
+
+    fn compare(&mut self, compare: &ast::ExprCompare) -> Converted<ExprKind> {
+        let first = self.boxed(&compare.left)?;
+        let mut rest = Vec::with_capacity(compare.ops.len());
+        for (op, right) in compare.ops.iter().zip(&compare.comparators) {
+            let op = match op {
+                ast::CmpOp::Eq => CompareOp::Eq,
+                ast::CmpOp::NotEq => CompareOp::Ne,
+                ast::CmpOp::Lt => CompareOp::Lt,
+                ast::CmpOp::LtE => CompareOp::Le,
+                ast::CmpOp::Gt => CompareOp::Gt,
+                ast::CmpOp::GtE => CompareOp::Ge,
+                ast::CmpOp::Is | ast::CmpOp::IsNot => {
+                    return Err(no::IDENTITY.at(span(compare.range)));
+                }
+                ast::CmpOp::In | ast::CmpOp::NotIn => {
+                    return Err(no::MEMBERSHIP.at(span(compare.range)));
+                }
+            };
+            rest.push((op, self.expr(right)?));
+        }
+        Ok(ExprKind::Compare { first, rest })
+    }
+}
+
+fn integer_or_float(number: &ast::Number, at: Span) -> Converted<ExprKind> {
+    match number {
+        ast::Number::Int(value) => {
+            value.as_i64().map(ExprKind::Int).ok_or_else(|| no::BIG_INTEGER.at(at))
+        }
+        ast::Number::Float(value) => Ok(ExprKind::Float(*value)),
+        ast::Number::Complex { .. } => Err(no::COMPLEX.at(at)),
+    }
+}
+
+/// The operation, where it is one of ours; `@` is a call.
+pub(super) fn binary_op(op: ast::Operator) -> Option<BinaryOp> {
+    Some(match op {
+        ast::Operator::Add => BinaryOp::Add,
+        ast::Operator::Sub => BinaryOp::Sub,
+        ast::Operator::Mult => BinaryOp::Mul,
+        ast::Operator::Div => BinaryOp::Div,
+        ast::Operator::FloorDiv => BinaryOp::FloorDiv,
+        ast::Operator::Mod => BinaryOp::Rem,
+        ast::Operator::Pow => BinaryOp::Pow,
+        ast::Operator::MatMult
+        | ast::Operator::LShift
+        | ast::Operator::RShift
+        | ast::Operator::BitOr
+        | ast::Operator::BitXor
+        | ast::Operator::BitAnd => return None,
+    })
+}
+
+/// The error for a library used without its import.
+fn not_imported(name: &ast::ExprName) -> Option<Diagnostic> {
+    let import = match name.id.as_str() {
+        "np" => "import numpy as np",
+        "numpy" => "import numpy",
+        "math" => "import math",
+        "wengert" => "import wengert",
+        _ => return None,
+    };
+    let error = Diagnostic::new("unknown-name", format!("`{}` is not imported", name.id))
+        .label(span(name.range), "unknown name")
+        .help(format!("add `{import}` at the top of the file"));
+    Some(error)
+}
+
+fn library_as_value(library: Library, at: Span) -> Diagnostic {
+    let path = library.path();
+    Diagnostic::new("unsupported-syntax", format!("`{path}` is a module, not a value"))
+        .label(at, "used as a value")
+        .help(format!("name one of its functions, as in `{path}.name`"))
+}

@@ -1,0 +1,160 @@
+//! The catalogue of constructs that front ends refuse: for each, what is wrong and the way out.
+//!
+//! One row per construct. The front end decides where a construct stands; every word it says about
+//! it is here, so that the messages can be read, and kept alike, in one place.
+
+use crate::span::{Diagnostic, Span};
+
+/// A refused construct.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Construct {
+    /// What is wrong, in one sentence.
+    pub(super) message: &'static str,
+    /// The way out.
+    pub(super) help: &'static str,
+}
+
+impl Construct {
+    /// The error for one occurrence.
+    pub(super) fn at(self, span: Span) -> Diagnostic {
+        Diagnostic::new("unsupported-syntax", self.message)
+            .label(span, "not supported")
+            .help(self.help)
+    }
+}
+
+macro_rules! catalogue {
+    ($($name:ident $message:literal => $help:literal;)*) => {
+        $(pub(super) const $name: Construct = Construct { message: $message, help: $help };)*
+
+        /// Every row.
+        #[cfg(test)]
+        pub(super) const ALL: &[Construct] = &[$($name),*];
+    };
+}
+
+catalogue! {
+    // Modules and functions.
+    MODULE_STATEMENT "only imports, functions and constants can stand outside functions"
+        => "move this into a function, or under `if __name__ == \"__main__\":`, which is skipped";
+    CONSTANT_TARGET "a constant is one name and its value"
+        => "write one assignment `name = value` for each constant";
+    IMPORT_STAR "`import *` hides which names come from where"
+        => "name what is imported: `from math import sin, pi`";
+    INNER_IMPORT "an import cannot stand inside a function"
+        => "move it to the top of the file";
+    INNER_FUNCTION "a function cannot be defined inside a function"
+        => "move it out, and pass what it uses as arguments";
+    CLASS "classes cannot be differentiated"
+        => "write functions, and pass the object's fields as separate arguments";
+    ASYNC "asynchronous code cannot be differentiated"
+        => "write an ordinary function, and await outside of it";
+    DECORATOR "this decorator would change what the function means"
+        => "remove it; `@differentiable` is the only decorator that is understood";
+    TYPE_PARAMETERS "type parameters are not supported"
+        => "remove them; types are inferred from the arguments of each call";
+    VARARGS "`*args` is not supported"
+        => "name each parameter, or pass one array";
+    KWARGS "`**kwargs` is not supported"
+        => "name each parameter";
+    KEYWORD_ONLY "keyword-only parameters are not supported"
+        => "remove the `*`; any parameter can be given by name";
+    DEFAULT "a default value must be a number or a bool written out"
+        => "write the number itself, or pass the value as an argument";
+
+    // Statements.
+    FOR_ELSE "`for ... else` is not supported"
+        => "set a bool before the loop, change it before `break`, and test it after the loop";
+    WHILE_ELSE "`while ... else` is not supported"
+        => "set a bool before the loop, change it before `break`, and test it after the loop";
+    FOR_EACH "`for` loops go over `range(...)` only"
+        => "loop over the index, `for i in range(len(x)):`, and read `x[i]` in the body";
+    FOR_TARGET "the loop variable must be one name"
+        => "loop over the index, `for i in range(n):`, and read the elements in the body";
+    RANGE_ARGUMENTS "`range` takes one to three arguments, by position"
+        => "write `range(stop)`, `range(start, stop)` or `range(start, stop, step)`";
+    TRY "exceptions cannot be differentiated"
+        => "test the condition with `if` before it goes wrong";
+    RAISE "`raise` is not supported"
+        => "write `assert condition, \"message\"`";
+    WITH "`with` is not supported"
+        => "do this outside the differentiated function";
+    MATCH "`match` is not supported"
+        => "write `if`, `elif` and `else`";
+    GLOBAL "`global` is not supported: a differentiated function changes no outside variable"
+        => "pass the value as an argument, and return the new one";
+    NONLOCAL "`nonlocal` is not supported: a differentiated function changes no outside variable"
+        => "pass the value as an argument, and return the new one";
+    DELETE "`del` is not supported"
+        => "remove it; memory is freed when it is no longer used";
+    TYPE_ALIAS "type aliases are not supported"
+        => "remove it; types are inferred from the arguments of each call";
+    UNUSED_VALUE "the value of this expression is not used"
+        => "assign it to a name, return it, or remove it";
+    ELLIPSIS_STATEMENT "`...` is not supported"
+        => "write `pass` where nothing is to be done";
+    NOTEBOOK_COMMAND "notebook commands are not Python"
+        => "remove it";
+    ASSERT_MESSAGE "the message of `assert` must be a plain string"
+        => "write the message without values in it: `assert x > 0, \"x is not positive\"`";
+
+    // Assignment targets.
+    STARRED_TARGET "`*` in an assignment is not supported"
+        => "name each element: `a, b, c = value`";
+    ATTRIBUTE_TARGET "a field of an object cannot be assigned"
+        => "use a variable, and return it";
+    OTHER_TARGET "this cannot be assigned to"
+        => "assign to a name, a tuple of names, or an element `x[i]`";
+    AUGMENTED_OPERATOR "this augmented assignment is not supported"
+        => "use one of `+=`, `-=`, `*=`, `/=`, `//=`, `%=`, `**=`; for `@`, write `x = x @ y`";
+
+    // Expressions.
+    LAMBDA "`lambda` is not supported"
+        => "write a function with `def`";
+    COMPREHENSION "comprehensions are not supported"
+        => "allocate the result, `y = np.zeros(n)`, and fill it in a `for` loop";
+    GENERATOR "generator expressions are not supported"
+        => "write a `for` loop that accumulates the result";
+    YIELD "generators cannot be differentiated"
+        => "write the values into an array, and return it";
+    AWAIT "`await` is not supported"
+        => "await outside the differentiated function, and pass the result";
+    WALRUS "`:=` is not supported"
+        => "assign in a statement of its own, before this one";
+    LIST "lists are not supported"
+        => "write a tuple `(a, b)`, or allocate `x = np.zeros(n)` and assign its elements";
+    DICT "dictionaries are not supported"
+        => "use one variable for each entry, or an array";
+    SET "sets are not supported"
+        => "use one variable for each element, or an array";
+    STRING "text cannot be used in differentiable code"
+        => "remove it; strings can only be docstrings and messages of `assert`";
+    BYTES "bytes cannot be used in differentiable code"
+        => "use an array of numbers";
+    COMPLEX "complex numbers are not supported"
+        => "use two floats: the real and the imaginary part";
+    BIG_INTEGER "this integer does not fit in 64 bits"
+        => "write it as a float, such as `1e20`";
+    NONE "`None` is not supported"
+        => "use a number or a bool that stands for it";
+    ELLIPSIS "`...` is not supported"
+        => "write out every index";
+    SLICE "slices are not supported yet"
+        => "read or write the elements `x[i]` in a `for` loop";
+    EMPTY_INDEX "an index needs at least one number"
+        => "write `x[i]`";
+    STARRED "`*` before a value is not supported"
+        => "write out each value";
+    DOUBLE_STARRED "`**` in a call is not supported"
+        => "write out each argument: `f(a=a, b=b)`";
+    BITWISE "bitwise operators are not supported"
+        => "use `and`, `or`, `not` on bools; `*`, `//`, `%` with powers of two on integers";
+    MEMBERSHIP "`in` is not supported"
+        => "compare with each value: `x == a or x == b`";
+    IDENTITY "`is` is not supported"
+        => "compare with `==`";
+    CALL_EXPRESSION "only functions called by name can be differentiated"
+        => "call a function defined in this file, or one from math or numpy, by its name";
+    SUBMODULE "this part of numpy is not supported"
+        => "pass its result in as an argument, computed by the caller";
+}

@@ -1,0 +1,341 @@
+//! Python text to values and derivatives, by the interpreter.
+
+use wengert_core::check::{self, Derived, Interpreter};
+use wengert_core::interp::Val;
+use wengert_core::ir::{Type, verify};
+use wengert_core::lower::{ArgType, lower};
+use wengert_core::ops::Scalar;
+use wengert_core::span::Diagnostic;
+use wengert_core::surface::python;
+use wengert_core::transform::pipeline;
+
+fn kind(v: &Val) -> ArgType {
+    match v {
+        Val::Scalar(Scalar::F64(_)) => ArgType::Float,
+        Val::Scalar(Scalar::I64(_)) => ArgType::Int,
+        Val::Scalar(Scalar::Bool(_)) => ArgType::Bool,
+        _ => ArgType::Array,
+    }
+}
+
+/// Lowers the last function of a text for these arguments, which are converted to its types.
+fn compile(text: &str, args: &[Val]) -> Result<(Derived, Vec<Val>), Vec<Diagnostic>> {
+    let module = python::parse(text)?;
+    let name = &module.functions.last().unwrap().name.text;
+    let kinds: Vec<ArgType> = args.iter().map(kind).collect();
+    let ir = lower(&module, name, &kinds)?;
+    verify::module(&ir).unwrap_or_else(|e| panic!("{e}\n{ir}"));
+    let func = pipeline::run(&ir, name).map_err(|e| vec![e])?;
+    let types = func.param_types();
+    let args: Vec<Val> = args
+        .iter()
+        .zip(&types)
+        .map(|(a, ty)| match (a, ty) {
+            (Val::Scalar(Scalar::I64(k)), Type::F64) => Val::f64(*k as f64),
+            _ => a.clone(),
+        })
+        .collect();
+    let wrt = (0..types.len()).filter(|k| types[*k].is_float()).collect();
+    let derived = Derived::new(func, wrt).unwrap_or_else(|e| panic!("{e}\n{ir}"));
+    Ok((derived, args))
+}
+
+/// The value of a program, after checking its derivatives.
+fn run(text: &str, args: &[Val]) -> Vec<f64> {
+    let (derived, args) = compile(text, args).unwrap_or_else(|e| panic!("{e:?}"));
+    let mut engine = Interpreter::default();
+    let report = check::derivatives(&derived, &mut engine, &args, 2, 3).unwrap();
+    assert!(report.passes(), "{report}\n{}", derived.func);
+    let values = derived.value(&mut engine, &args).unwrap();
+    values
+        .iter()
+        .flat_map(|v| match v {
+            Val::Scalar(Scalar::F64(x)) => vec![*x],
+            Val::Scalar(Scalar::I64(x)) => vec![*x as f64],
+            Val::Scalar(Scalar::Bool(x)) => vec![f64::from(u8::from(*x))],
+            Val::Array(x) => x.to_vec(),
+            Val::Tape(_) => vec![],
+        })
+        .collect()
+}
+
+fn f(x: f64) -> Val {
+    Val::f64(x)
+}
+
+#[test]
+fn newton() {
+    let text = "
+def newton(a, x0):
+    x = x0
+    while abs(x * x - a) > 1e-14:
+        x = x - (x * x - a) / (2 * x)
+    return x
+";
+    assert_eq!(run(text, &[f(2.0), f(1.0)]), [2f64.sqrt()]);
+}
+
+#[test]
+fn integers_become_floats_where_carries_join() {
+    let text = "
+def total(x):
+    s = 0
+    for i in range(len(x)):
+        s = s + x[i]
+    return s
+";
+    assert_eq!(run(text, &[Val::array(vec![1.0, 2.5, 4.0])]), [7.5]);
+}
+
+#[test]
+fn break_continue_return() {
+    let text = "
+def f(x, n):
+    s = 0.0
+    for i in range(n):
+        if i == 2:
+            continue
+        if i == 7:
+            s += 100.0
+            break
+        if s > 1000:
+            return -1.0
+        s += x * i
+    return s
+";
+    assert_eq!(run(text, &[f(2.0), Val::i64(5)]), [16.0]);
+    assert_eq!(run(text, &[f(2.0), Val::i64(50)]), [138.0]);
+    assert_eq!(run(text, &[f(2000.0), Val::i64(50)]), [-1.0]);
+}
+
+#[test]
+fn leaving_from_nested_branches() {
+    let text = "
+def f(x, n):
+    for i in range(n):
+        for j in range(n):
+            if x * i > 3.0:
+                if j == 1:
+                    break
+                elif j > 5:
+                    return x * 100 + j
+                x = x + 0.5
+            else:
+                x = x * 1.5
+        if x > 50.0:
+            return x
+    return x * x
+";
+    let python = |mut x: f64, n: i64| -> f64 {
+        for i in 0..n {
+            for j in 0..n {
+                if x * i as f64 > 3.0 {
+                    if j == 1 {
+                        break;
+                    } else if j > 5 {
+                        return x * 100.0 + j as f64;
+                    }
+                    x += 0.5;
+                } else {
+                    x *= 1.5;
+                }
+            }
+            if x > 50.0 {
+                return x;
+            }
+        }
+        x * x
+    };
+    for x in [0.1, 0.5, 1.0, 3.0] {
+        for n in [0, 1, 2, 4, 8] {
+            assert_eq!(run(text, &[f(x), Val::i64(n)]), [python(x, n)], "x={x} n={n}");
+        }
+    }
+}
+
+#[test]
+fn early_return_without_a_loop() {
+    let text = "
+def f(x):
+    if x < 0:
+        return 0
+    y = x * x
+    if y > 4:
+        return 4.0
+    return y
+";
+    assert_eq!(run(text, &[f(-1.0)]), [0.0]);
+    assert_eq!(run(text, &[f(1.5)]), [2.25]);
+    assert_eq!(run(text, &[f(3.0)]), [4.0]);
+}
+
+#[test]
+fn a_called_function_writes_its_callers_array() {
+    let text = "
+def fill(a, i, v):
+    a[i] = v
+    a[0] += v
+    return v * 2
+
+def f(x):
+    a = [0.0]
+    return x
+
+def g(x):
+    a = zeros(3)
+    b = a
+    t = fill(b, 1, x)
+    return a[0] + a[1] * t
+";
+    let text = text.replace("def f(x):\n    a = [0.0]\n    return x\n\n", "");
+    let text = format!("from numpy import zeros\n{text}");
+    assert_eq!(run(&text, &[f(3.0)]), [3.0 + 3.0 * 6.0]);
+}
+
+#[test]
+fn swapped_buffers() {
+    let text = "
+import numpy as np
+def heat(u, n):
+    v = np.copy(u)
+    for t in range(n):
+        for i in range(1, len(u) - 1):
+            v[i] = u[i] + 0.2 * (u[i - 1] - 2 * u[i] + u[i + 1]) + 0.01 * u[i] ** 3
+        u, v = v, u
+    s = 0.0
+    for i in range(len(u)):
+        s += u[i] ** 2
+    return s
+";
+    let u = Val::array((0..8).map(|i| (i as f64).sin()).collect());
+    run(text, &[u.clone(), Val::i64(5)]);
+    run(text, &[u, Val::i64(0)]);
+}
+
+#[test]
+fn ranges_and_negative_indices() {
+    let text = "
+def f(x):
+    s = 0.0
+    for i in range(len(x) - 1, -1, -2):
+        s = s * 2 + x[i]
+    for i in range(-1, -3, -1):
+        s = s * 3 + x[i]
+    for i in range(5, 5):
+        s = 0.0
+    return s
+";
+    assert_eq!(
+        run(text, &[Val::array(vec![1.0, 2.0, 3.0, 4.0])]),
+        [(4.0 * 2.0 + 2.0) * 9.0 + 4.0 * 3.0 + 3.0]
+    );
+}
+
+#[test]
+fn conditions_stop_early() {
+    let text = "
+def f(x, v):
+    i = 0
+    while i < len(x) and x[i] < v:
+        i = i + 1
+    return v * i
+";
+    let x = Val::array(vec![1.0, 2.0, 3.0]);
+    assert_eq!(run(text, &[x.clone(), f(2.5)]), [5.0]);
+    assert_eq!(run(text, &[x, f(9.0)]), [27.0]);
+}
+
+#[test]
+fn constants_tuples_and_conditional_expressions() {
+    let text = "
+import math
+G = 9.81
+def split(x):
+    return x * G, x + 1 if x > 0 else x - 1
+def f(x):
+    a, b = split(x)
+    a, b = b, a
+    c = d = a * math.pi
+    return a + 2 * b + c * d, b
+";
+    let (a, b): (f64, f64) = (2.5 + 1.0, 2.5 * 9.81);
+    let c = a * std::f64::consts::PI;
+    let got = run(text, &[f(2.5)]);
+    assert!((got[0] - (a + 2.0 * b + c * c)).abs() < 1e-12);
+    assert_eq!(got[1], b);
+}
+
+#[test]
+fn powers_and_integer_arithmetic() {
+    let text = "
+def f(x, n):
+    k = (7 * n - 3) // 4 % 5
+    y = x ** 3 - x ** -2 + x ** 0.5
+    z = 0.0
+    for i in range(k):
+        z += y
+    return z + k
+";
+    let got = run(text, &[f(1.7), Val::i64(3)]);
+    let y = 1.7f64.powi(3) - 1.7f64.powi(-2) + 1.7f64.sqrt();
+    assert!((got[0] - (4.0 * y + 4.0)).abs() < 1e-12, "{got:?}");
+}
+
+/// The code of the first error of a program, and the text its main label covers.
+fn error(text: &str, args: &[Val]) -> (&'static str, String) {
+    match compile(text, args) {
+        Ok(_) => panic!("no error"),
+        Err(errors) => {
+            let (span, _) = errors[0].labels.first().copied_label();
+            (errors[0].code, text[span.start as usize..span.end as usize].to_string())
+        }
+    }
+}
+
+trait CopiedLabel {
+    fn copied_label(self) -> (wengert_core::span::Span, String);
+}
+impl CopiedLabel for Option<&(wengert_core::span::Span, String)> {
+    fn copied_label(self) -> (wengert_core::span::Span, String) {
+        self.cloned().unwrap_or_default()
+    }
+}
+
+#[test]
+fn wrong_programs() {
+    let x = &[f(1.0)];
+    for (text, code, at) in [
+        ("def f(x):\n    return y\n", "undefined-variable", "y"),
+        ("def f(x):\n    if x > 0:\n        y = 1.0\n    return y\n", "maybe-undefined", "y"),
+        (
+            "def f(x):\n    for i in range(3):\n        y = x\n    return y\n",
+            "maybe-undefined",
+            "y",
+        ),
+        ("def f(x):\n    x + 1\n", "unsupported-syntax", "x + 1"),
+        ("def f(x):\n    y = x\n", "missing-return", "f"),
+        ("def f(x):\n    if x > 1:\n        return x\n", "missing-return", "f"),
+        ("def f(x):\n    return f(x)\n", "recursion", "f(x)"),
+        ("def f(x):\n    return g(x)\n", "undefined-function", "g"),
+        ("def f(x):\n    for i in range(x):\n        x = x + 1\n    return x\n", "type", "x"),
+        ("def f(x):\n    return x % 2.0\n", "unsupported-function", "x % 2.0"),
+        (
+            "import math\ndef f(x):\n    return math.gamma(x)\n",
+            "unsupported-function",
+            "math.gamma(x)",
+        ),
+        (
+            "import numpy as np\ndef f(x):\n    a = np.zeros(2)\n    b = np.zeros(2)\n    if x > 0:\n        c = a\n    else:\n        c = b\n    c[0] = x\n    return a[0]\n",
+            "ambiguous-alias",
+            "c",
+        ),
+        (
+            "import numpy as np\ndef f(x):\n    a = np.zeros(2)\n    b = np.zeros(2)\n    for i in range(2):\n        a = b\n    return a[0]\n",
+            "ambiguous-alias",
+            "a",
+        ),
+    ] {
+        let (got, span) = error(text, x);
+        assert_eq!((got, span.as_str()), (code, at), "{text}");
+    }
+}
