@@ -7,6 +7,7 @@
 
 pub mod check;
 pub mod fault;
+pub mod generate;
 pub mod interp;
 pub mod ir;
 pub mod lower;

@@ -170,7 +170,11 @@ impl Generator {
     /// An array to read.
     fn readable(&mut self) -> Option<Value> {
         let n = self.scope.arrays.len();
-        if n == 0 { None } else { Some(self.scope.arrays[self.recent(n)].value) }
+        if n == 0 {
+            return None;
+        }
+        let k = self.recent(n);
+        Some(self.scope.arrays[k].value)
     }
 
     /// An array to take over; it is no longer in sight.
@@ -341,9 +345,13 @@ impl Generator {
                 self.b.i64(n)
             }
         };
-        let lo = self.random.below(12) as i64 - 9;
-        let lo = if over.is_some() { lo.max(0) } else { lo.clamp(-1, 2).max(lo) };
-        let lo = self.b.i64(if lo < -1 { 0 } else { lo });
+        let lo = match self.random.below(8) {
+            0 => 1,
+            1 => 2,
+            2 if over.is_none() => -1,
+            _ => 0,
+        };
+        let lo = self.b.i64(lo);
         let exits = if self.chance(3) { 1 + self.random.below(2) as usize } else { 0 };
         self.looping(Some((lo, hi)), over, exits);
     }
@@ -418,7 +426,8 @@ impl Generator {
             for _ in 0..self.random.below(4) {
                 let other = self.float();
                 let value = self.b.fma(sum.value, other.value, other.value);
-                sum = self.squash(Float { value, bound: f64::INFINITY }, STATE);
+                let bound = sum.bound * other.bound + other.bound;
+                sum = self.squash(Float { value, bound }, STATE);
             }
             results.push(sum.value);
         }

@@ -38,7 +38,8 @@ impl Generator {
             return Float { value: self.b.f64(c), bound: f64::abs(c) };
         }
         let n = self.scope.floats.len();
-        self.scope.floats[self.recent(n)]
+        let k = self.recent(n);
+        self.scope.floats[k]
     }
 
     /// A float that is small enough to be kept in a carry or an array.
@@ -141,7 +142,8 @@ impl Generator {
             return Int { value: self.b.i64(c), bound: c };
         }
         let n = self.scope.ints.len();
-        self.scope.ints[self.recent(n)]
+        let k = self.recent(n);
+        self.scope.ints[k]
     }
 
     /// Appends an integer expression and puts it in sight.
@@ -188,7 +190,8 @@ impl Generator {
     pub(super) fn bool(&mut self) -> Value {
         if !self.scope.bools.is_empty() && self.chance(2) {
             let n = self.scope.bools.len();
-            return self.scope.bools[self.recent(n)];
+            let k = self.recent(n);
+            return self.scope.bools[k];
         }
         self.bool_expression()
     }

@@ -2,7 +2,8 @@
 //!
 //! A [`Builder`] appends instructions to the innermost open block. Pure scalar instructions are
 //! folded as they are appended: constants are evaluated, identities that hold to the bit are
-//! applied, and an instruction that already stands in an enclosing block is not appended again.
+//! applied, and an instruction that already stands in an enclosing block is not appended again
+//! (nor is a load of what was just loaded or stored).
 //! Rebuilding a function through a builder is therefore simplification and common subexpressions.
 
 use super::func::{Block, Func, Inst, Value};
@@ -19,7 +20,8 @@ use std::sync::Arc;
 pub struct Builder {
     func: Func,
     open: Vec<Block>,
-    /// Per open block: the pure instructions appended so far.
+    /// Per open block: the instructions appended so far that depend on their operands alone. A load is
+    /// one of them, because it names the version it reads.
     known: Vec<HashMap<(Op, Vec<Value>), Value>>,
     span: Span,
 }
@@ -138,8 +140,18 @@ impl Builder {
     /// [`Builder::prim`]).
     pub fn op(&mut self, op: Op, args: &[Value]) -> Vec<Value> {
         let types: Vec<Type> = args.iter().map(|a| self.ty(*a)).collect();
-        if op == Op::Len {
-            return vec![self.shared(op, args, Type::I64)];
+        match op {
+            Op::Len => return vec![self.shared(op, args, Type::I64)],
+            Op::Load => return vec![self.shared(op, args, Type::F64)],
+            Op::Store => {
+                // Loading the element just stored gives the value stored.
+                let next = self.inst(op, args.to_vec(), &[Type::Array], Vec::new());
+                if let (Some(scope), Some(next)) = (self.known.last_mut(), next.first()) {
+                    scope.insert((Op::Load, vec![*next, args[1]]), args[2]);
+                }
+                return next;
+            }
+            _ => {}
         }
         let results = match infer::results(&op, &types) {
             Some(Ok(results)) => results,

@@ -129,11 +129,11 @@ table! {
 
     // elementary functions
     Sqrt     "sqrt"     "f>f"   smooth  8 (0.01, 100.0) (x) y => [y.recip_of(0.5)];
-    Exp      "exp"      "f>f"   smooth 16 (-5.0, 5.0)   (x) y => [y];
-    Log      "log"      "f>f"   smooth 16 (0.01, 100.0) (x) y => [x.recip_of(1.0)];
-    Sin      "sin"      "f>f"   smooth 16 (-10.0, 10.0) (x) y => [x.cos()];
-    Cos      "cos"      "f>f"   smooth 16 (-10.0, 10.0) (x) y => [-x.sin()];
-    Tanh     "tanh"     "f>f"   smooth 24 (-4.0, 4.0)   (x) y => [1.0 - y * y];
+    Exp      "exp"      "f>f"   smooth 40 (-5.0, 5.0)   (x) y => [y];
+    Log      "log"      "f>f"   smooth 40 (0.01, 100.0) (x) y => [x.recip_of(1.0)];
+    Sin      "sin"      "f>f"   smooth 40 (-10.0, 10.0) (x) y => [x.cos()];
+    Cos      "cos"      "f>f"   smooth 40 (-10.0, 10.0) (x) y => [-x.sin()];
+    Tanh     "tanh"     "f>f"   smooth 60 (-4.0, 4.0)   (x) y => [1.0 - y * y];
 
     // comparisons
     Lt       "lt"       "ff>b"  zero    1 (-10.0, 10.0) () y => [];

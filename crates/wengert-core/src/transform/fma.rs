@@ -2,7 +2,7 @@
 //!
 //! Part of the fixed pipeline before differentiation, so it is part of what a program means: every
 //! backend executes the same `fma`. A product is fused when nothing else uses it. Where both terms
-//! of a sum are such products, the left one is fused.
+//! of a sum are such products, the left one is fused; of a difference, the right one.
 
 use super::copy::rebuild;
 use crate::ir::{Block, Func, Op, Value};
@@ -24,6 +24,8 @@ pub fn fuse(func: &Func) -> Func {
         let (left, right) = (inst.args[0], inst.args[1]);
         let (product, other, negate_product, negate_other) =
             match (products.get(&left), products.get(&right)) {
+                // In a difference of products the negated factor may be a constant of the loop.
+                (Some(_), Some(p)) if prim == Prim::Sub => (*p, left, true, false),
                 (Some(p), _) => (*p, right, false, prim == Prim::Sub),
                 (None, Some(p)) => (*p, left, prim == Prim::Sub, false),
                 (None, None) => return false,

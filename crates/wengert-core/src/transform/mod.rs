@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`emit`] (the rule table, evaluated into IR), [`activity`] (what carries a
 //! derivative), [`jvp`] (forward mode), [`vjp`] (reverse mode), then the passes: [`inline`], [`carries`], [`fma`],
-//! [`dce`], [`expand`], and [`pipeline`], the fixed order they run in.
+//! [`dce`], [`stores`], [`expand`], and [`pipeline`], the fixed order they run in.
 
 pub mod activity;
 pub mod carries;
@@ -14,4 +14,5 @@ pub mod fma;
 pub mod inline;
 pub mod jvp;
 pub mod pipeline;
+pub mod stores;
 pub mod vjp;

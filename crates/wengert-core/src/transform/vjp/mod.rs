@@ -21,7 +21,7 @@ mod reverse;
 mod reverse_loop;
 
 use super::activity::Activity;
-use super::dce;
+use super::{carries, dce, stores};
 use crate::ir::{Builder, Func, Module, Op, Type, Value};
 use crate::span::Diagnostic;
 use layout::Layout;
@@ -49,8 +49,13 @@ pub fn vjp(func: &Func, wrt: &[usize]) -> Result<Module, Diagnostic> {
 
     let mut module = Module { funcs: Vec::new(), loops: reversed.plans };
     module.funcs.push(join(func, &by));
-    module.funcs.extend(recorded.iter().chain(&reversed.funcs).map(dce::remove_dead));
+    module.funcs.extend(recorded.iter().chain(&reversed.funcs).map(tidy));
     Ok(module)
+}
+
+/// Free passes: they change no bit.
+fn tidy(func: &Func) -> Func {
+    dce::remove_dead(&stores::remove_dead(&carries::drop_invariant(func)))
 }
 
 /// The parts of the IR that reverse mode does not take yet.

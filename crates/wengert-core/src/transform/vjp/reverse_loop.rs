@@ -297,11 +297,10 @@ impl Reverse<'_> {
         let mut before = Vec::new();
         for k in &shape.active {
             let p = block.params[k + 1];
-            let mut d = self.adjoint_or_zero(p);
-            if self.nest.func.ty(p) == Type::F64 {
-                d = self.b.prim(Prim::Flush, &[d]);
-            }
-            before.push(d);
+            let d = self.adjoint_or_zero(p);
+            // What only passes through has been flushed before.
+            let flushed = self.nest.func.ty(p) == Type::F64 && !state.contains(&d);
+            before.push(if flushed { self.b.prim(Prim::Flush, &[d]) } else { d });
         }
         before.extend(shape.captured.iter().map(|v| self.scope.adjoint[v]));
         for k in &shape.held {

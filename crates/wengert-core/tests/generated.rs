@@ -1,0 +1,28 @@
+//! Generated programs: 200 of them, others each time.
+//!
+//! `WENGERT_SEED=7 cargo test --test generated` repeats a run; the seed is printed at its start and
+//! with every failure. `WENGERT_PROGRAMS=20000` checks more.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+use wengert_core::generate;
+
+fn number(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable} must be a number, but is `{text}`")))
+}
+
+#[test]
+fn derivatives_of_generated_programs() {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs());
+    let seed = number("WENGERT_SEED").unwrap_or(now);
+    let count = number("WENGERT_PROGRAMS").unwrap_or(200);
+    println!("WENGERT_SEED={seed}");
+    let mut failures = 0;
+    let coverage = generate::run(seed, count, &mut |k, failure| {
+        failures += 1;
+        println!("program {k}: {failure}");
+        assert!(failures < 10, "WENGERT_SEED={seed}: stopped after {failures} failures");
+    });
+    println!("{coverage}");
+    assert_eq!(failures, 0, "WENGERT_SEED={seed}");
+}
