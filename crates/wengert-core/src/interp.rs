@@ -13,8 +13,8 @@ use crate::ops::{Scalar, Trap};
 use crate::span::Span;
 use std::rc::Rc;
 
-/// Deepest nesting of calls.
-const MAX_CALLS: usize = 100;
+/// Deepest nesting of calls. Elementary functions are not calls: compiled code has them inline.
+pub const MAX_CALLS: usize = 100;
 
 /// A run-time value.
 #[derive(Clone, Debug)]
@@ -89,6 +89,9 @@ impl<'m> Interp<'m> {
 
     /// Calls a function. The module has been verified and the arguments fit its parameters.
     pub fn call(&mut self, name: &str, args: Vec<Val>) -> Run<Vec<Val>> {
+        // A call before this one may have ended in a fault.
+        self.depth = 0;
+        self.loops.clear();
         match self.module.func(name) {
             Some(func) => self.run(func, args, Span::default()),
             None => panic!("the verifier lets no call to a missing function `@{name}` through"),
@@ -104,10 +107,14 @@ impl<'m> Interp<'m> {
             return self.fault(FaultKind::CallDepth(MAX_CALLS), span);
         }
         self.depth += 1;
-        let mut env = Env { func, values: vec![None; func.values.len()] };
-        let flow = self.block(&mut env, &func.body, args)?;
+        let results = self.execute(func, args)?;
         self.depth -= 1;
-        match flow {
+        Ok(results)
+    }
+
+    fn execute(&mut self, func: &Func, args: Vec<Val>) -> Run<Vec<Val>> {
+        let mut env = Env { func, values: vec![None; func.values.len()] };
+        match self.block(&mut env, &func.body, args)? {
             Flow::Yield(results) | Flow::Exit(results) => Ok(results),
         }
     }
@@ -152,7 +159,7 @@ impl<'m> Interp<'m> {
                     }
                     None => {
                         let inputs = inputs.into_iter().map(Val::Scalar).collect();
-                        self.run(math::program(*prim), inputs, inst.span)
+                        self.execute(math::program(*prim), inputs)
                     }
                 }
             }

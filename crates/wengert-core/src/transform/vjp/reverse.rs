@@ -9,7 +9,7 @@
 //! far. Loops are in `reverse_loop`.
 
 use super::layout::{End, Layout, Slot};
-use super::nest::{BlockId, Nest};
+use super::nest::{BlockId, Nest, takes_over};
 use crate::ir::{Block, Builder, Func, Inst, LoopPlan, Op, Type, Value};
 use crate::ops::{Class, Partial, Prim};
 use crate::transform::activity::Activity;
@@ -396,8 +396,9 @@ impl<'a> Reverse<'a> {
             .collect();
         let taken = self.layout.taken_by_branches(self.nest, id, at);
         let captured = self.active_captures(&inst.blocks);
-        // Adjoints the branches add to exist before them.
-        for v in &captured {
+        // Adjoints the branches add to exist before them. That of an array a branch takes over starts in
+        // the branches: nothing after them has a part in it.
+        for v in captured.iter().filter(|v| !takes_over(inst, **v)) {
             let bar = self.adjoint_or_zero(*v);
             self.scope.adjoint.insert(*v, bar);
         }
@@ -426,7 +427,8 @@ impl<'a> Reverse<'a> {
             self.pop_record(inner, End::Block);
             self.insts(inner, block.insts.len());
             self.path.pop();
-            let mut yields: Vec<Value> = captured.iter().map(|v| self.scope.adjoint[v]).collect();
+            let mut yields: Vec<Value> =
+                captured.iter().map(|v| self.adjoint_or_zero(*v)).collect();
             for v in &taken {
                 yields.push(self.held(*v));
             }

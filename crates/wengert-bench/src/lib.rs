@@ -1,0 +1,9 @@
+//! Loop workloads, their hand-written adjoints, and the measuring of one against the other.
+//!
+//! Reading order: [`workload`] (the loops, their references and how they are compiled), [`hand`]
+//! (the same by hand, with [`hand_math`]), [`measure`] (timing).
+
+pub mod hand;
+pub mod hand_math;
+pub mod measure;
+pub mod workload;

@@ -1,0 +1,154 @@
+//! Timing: compiled gradients against those by hand, turn by turn in one run, so that a noisy machine
+//! disturbs both alike. The least of several runs counts.
+
+use std::time::Instant;
+use wengert_core::interp::Val;
+use wengert_core::ops::Scalar;
+use wengert_runtime::{Arg, Options, Out};
+
+use crate::workload::{BuildError, Scratch, Workload};
+
+/// One row of the table.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The workload.
+    pub workload: &'static str,
+    /// What ran it.
+    pub backend: &'static str,
+    /// Its size.
+    pub n: usize,
+    /// Seconds for the value.
+    pub primal_s: f64,
+    /// Seconds for value and gradient.
+    pub gradient_s: f64,
+    /// Seconds for value and gradient by hand.
+    pub hand_s: f64,
+    /// Tape bytes per iteration.
+    pub tape_bytes_per_iteration: f64,
+    /// Seconds from source text to native code.
+    pub compile_s: f64,
+    /// Disagreement with the reference, where there is one for this size.
+    pub error: Option<(f64, bool)>,
+}
+
+impl Row {
+    /// How many times the time by hand.
+    pub fn ratio(&self) -> f64 {
+        self.gradient_s / self.hand_s
+    }
+
+    /// The row as a JSON object.
+    pub fn json(&self) -> String {
+        format!(
+            "{{\"workload\": \"{}\", \"backend\": \"{}\", \"n\": {}, \"primal_s\": {:e}, \"gradient_s\": {:e}, \"hand_s\": {:e}, \"ratio_to_hand\": {:.4}, \"tape_bytes_per_iteration\": {}, \"compile_s\": {:e}, \"error\": {}}}",
+            self.workload,
+            self.backend,
+            self.n,
+            self.primal_s,
+            self.gradient_s,
+            self.hand_s,
+            self.ratio(),
+            self.tape_bytes_per_iteration,
+            self.compile_s,
+            self.error.map_or("null".into(), |(e, _)| format!("{e:e}")),
+        )
+    }
+}
+
+fn args(values: &[Val]) -> Vec<Arg<'_>> {
+    values
+        .iter()
+        .map(|v| match v {
+            Val::Scalar(Scalar::F64(x)) => Arg::F64(*x),
+            Val::Scalar(Scalar::I64(x)) => Arg::I64(*x),
+            Val::Scalar(Scalar::Bool(x)) => Arg::Bool(*x),
+            Val::Array(x) => Arg::Array(x),
+            Val::Tape(_) => Arg::I64(0),
+        })
+        .collect()
+}
+
+fn seconds<T>(f: impl FnOnce() -> T) -> (f64, T) {
+    let start = Instant::now();
+    let result = f();
+    (start.elapsed().as_secs_f64(), result)
+}
+
+/// Measures one workload at one size for about `budget` seconds.
+pub fn measure(workload: &Workload, n: usize, budget: f64) -> Result<Row, MeasureError> {
+    let (_, compiled) = workload.compile()?;
+    let values = (workload.args)(n);
+    let primal_args = args(&values);
+    let mut gradient_args = primal_args.clone();
+    gradient_args.push(Arg::F64(1.0));
+    let entry = format!("{}.vjp", compiled.function);
+    let options = Options::default();
+    let mut scratch = Scratch::default();
+    let mut best = [f64::INFINITY; 3];
+    let mut tape = 0;
+    let mut results = Vec::new();
+    let start = Instant::now();
+    // The first round warms caches and memory and counts like the others: the least is taken.
+    let mut rounds = 0;
+    while rounds < 3 || (start.elapsed().as_secs_f64() < budget && rounds < 10_000) {
+        let (t, out) = seconds(|| compiled.value.call(&compiled.function, &primal_args, &options));
+        out?;
+        best[0] = best[0].min(t);
+        let (t, out) = seconds(|| compiled.gradient.call(&entry, &gradient_args, &options));
+        let (out, stats) = out?;
+        best[1] = best[1].min(t);
+        tape = stats.tape_peak_bytes;
+        results = out;
+        let (t, _) = seconds(|| std::hint::black_box((workload.hand)(n, &mut scratch)));
+        best[2] = best[2].min(t);
+        rounds += 1;
+    }
+    let flat: Vec<f64> = results
+        .iter()
+        .flat_map(|o| match o {
+            Out::F64(x) => vec![*x],
+            Out::Array(x) => x.clone(),
+            _ => vec![],
+        })
+        .collect();
+    Ok(Row {
+        workload: workload.name,
+        backend: "jit",
+        n,
+        primal_s: best[0],
+        gradient_s: best[1],
+        hand_s: best[2],
+        tape_bytes_per_iteration: tape as f64 / (workload.iterations)(n) as f64,
+        compile_s: compiled.compile_s,
+        error: workload.compare(n, flat[0], &flat[1..]),
+    })
+}
+
+/// Why a workload could not be measured.
+#[derive(Debug)]
+pub enum MeasureError {
+    /// It does not compile.
+    Build(BuildError),
+    /// It does not run.
+    Run(wengert_runtime::RunError),
+}
+
+impl From<BuildError> for MeasureError {
+    fn from(e: BuildError) -> Self {
+        MeasureError::Build(e)
+    }
+}
+impl From<wengert_runtime::RunError> for MeasureError {
+    fn from(e: wengert_runtime::RunError) -> Self {
+        MeasureError::Run(e)
+    }
+}
+impl std::fmt::Display for MeasureError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            MeasureError::Build(e) => write!(f, "{e}"),
+            MeasureError::Run(e) => write!(f, "{e}"),
+        }
+    }
+}
+impl std::error::Error for MeasureError {}

@@ -1,0 +1,108 @@
+//! What running code and the runtime share.
+//!
+//! Compiled code addresses the first fields of [`Context`] by their offsets ([`field`]); the rest
+//! belongs to the runtime alone.
+
+use crate::arrays::Arrays;
+use crate::jit::link::Linked;
+use std::mem::offset_of;
+use std::sync::atomic::AtomicBool;
+use wengert_core::fault::Fault;
+
+/// The state of one run.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Context<'p> {
+    /// One past the last tape address that may be written.
+    pub(crate) tape_limit: usize,
+    /// The highest top of the tape noted so far.
+    pub(crate) tape_peak: usize,
+    /// Set by the user to end the run.
+    pub(crate) interrupt: *const AtomicBool,
+    /// Most iterations of a `while` loop.
+    pub(crate) max_iterations: u64,
+    /// Calls in progress, counted where recursion is possible.
+    pub(crate) depth: u64,
+    /// The site of the fault, or of the call it passed through, not yet in the trail.
+    pub(crate) site: u64,
+    /// What the fault speaks of: index and length, or a length.
+    pub(crate) operands: [i64; 2],
+    /// The iterations of the loops around the site, innermost first.
+    pub(crate) counters: *mut i64,
+
+    /// What the pointers above point to.
+    counter_storage: Vec<i64>,
+    /// The program that runs.
+    pub(crate) program: &'p Linked,
+    /// Every array of the run.
+    pub(crate) arrays: Arrays,
+    /// Sites from the fault outwards through the calls around it, with their iterations.
+    trail: Vec<(u64, Vec<i64>)>,
+    /// Bytes the tape may hold, to report it.
+    tape_bytes: u64,
+}
+
+/// Offsets of the fields compiled code uses.
+pub(crate) mod field {
+    use super::{Context, offset_of};
+
+    pub(crate) const TAPE_LIMIT: i32 = offset_of!(Context, tape_limit) as i32;
+    pub(crate) const TAPE_PEAK: i32 = offset_of!(Context, tape_peak) as i32;
+    pub(crate) const INTERRUPT: i32 = offset_of!(Context, interrupt) as i32;
+    pub(crate) const MAX_ITERATIONS: i32 = offset_of!(Context, max_iterations) as i32;
+    pub(crate) const DEPTH: i32 = offset_of!(Context, depth) as i32;
+    pub(crate) const SITE: i32 = offset_of!(Context, site) as i32;
+    pub(crate) const OPERANDS: i32 = offset_of!(Context, operands) as i32;
+    pub(crate) const COUNTERS: i32 = offset_of!(Context, counters) as i32;
+}
+
+impl<'p> Context<'p> {
+    /// The state before a run. `tape` is the tape's base and size in bytes.
+    pub(crate) fn new(
+        program: &'p Linked,
+        max_iterations: u64,
+        interrupt: &'p AtomicBool,
+        tape: (usize, u64),
+    ) -> Self {
+        let mut counter_storage = vec![0; program.max_loops];
+        Context {
+            tape_limit: tape.0 + tape.1 as usize,
+            tape_peak: tape.0,
+            interrupt,
+            max_iterations,
+            depth: 1,
+            site: 0,
+            operands: [0; 2],
+            counters: counter_storage.as_mut_ptr(),
+            counter_storage,
+            program,
+            arrays: Arrays::default(),
+            trail: Vec::new(),
+            tape_bytes: tape.1,
+        }
+    }
+
+    /// Moves the site written last, with its iterations, to the trail.
+    pub(crate) fn note_site(&mut self) {
+        let loops = self.program.sites[self.site as usize].loops.len();
+        // Compiled code wrote the counters through the pointer.
+        let counters = self.counter_storage[..loops].to_vec();
+        self.trail.push((self.site, counters));
+    }
+
+    /// The fault compiled code has reported.
+    pub(crate) fn fault(&mut self) -> Fault {
+        self.note_site();
+        let site = |k: u64| &self.program.sites[k as usize];
+        let first = site(self.trail[0].0);
+        let iterations = self
+            .trail
+            .iter()
+            .flat_map(|(k, counters)| site(*k).loops.iter().copied().zip(counters.iter().copied()));
+        Fault {
+            kind: first.kind.fault(self.operands, self.max_iterations, self.tape_bytes),
+            span: first.span,
+            iterations: iterations.collect(),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! What compiled code calls.
+//!
+//! Each hook is an `extern "C"` function whose first argument is the run's [`Context`]. None of them
+//! panics: a panic here would end the process.
+
+use crate::context::Context;
+use crate::driver;
+use std::slice;
+use wengert_core::ir::Phase;
+
+/// The names compiled code refers to hooks by, with their addresses.
+pub(crate) fn symbols() -> [(&'static str, *const u8); 8] {
+    [
+        (FILL, fill as *const u8),
+        (COPY, copy as *const u8),
+        (FREE, free as *const u8),
+        (NOTE_SITE, note_site as *const u8),
+        (DRIVE, drive as *const u8),
+        // Machines without these instructions call them.
+        ("fma", fma as *const u8),
+        ("floor", floor as *const u8),
+        ("nearbyint", nearest as *const u8),
+    ]
+}
+
+/// `(context, len, value) -> address`, 0 where there is not enough memory.
+pub(crate) const FILL: &str = "wengert_fill";
+/// `(context, address, len) -> address`, 0 where there is not enough memory.
+pub(crate) const COPY: &str = "wengert_copy";
+/// `(context, address)`: the array at the address is not used again.
+pub(crate) const FREE: &str = "wengert_free";
+/// `(context)`: keeps the site of a fault while it passes through a call.
+pub(crate) const NOTE_SITE: &str = "wengert_note_site";
+/// `(context, loop, phase, frame) -> status`.
+pub(crate) const DRIVE: &str = "wengert_drive";
+
+/// The phase as compiled code passes it.
+pub(crate) fn phase_code(phase: Phase) -> i64 {
+    match phase {
+        Phase::Forward => 0,
+        Phase::Reverse => 1,
+    }
+}
+
+unsafe extern "C" fn fill(context: *mut Context, len: i64, value: f64) -> usize {
+    // SAFETY: compiled code passes on the context its entry was called with; no other reference to
+    // it exists while that call runs.
+    let context = unsafe { &mut *context };
+    let array = usize::try_from(len).ok().and_then(|len| context.arrays.fill(len, value));
+    array.map_or(0, |address| address.as_ptr() as usize)
+}
+
+unsafe extern "C" fn copy(context: *mut Context, from: *const f64, len: i64) -> usize {
+    // SAFETY: as in `fill`.
+    let context = unsafe { &mut *context };
+    // SAFETY: address and length are those of an array of this run or of an argument of it, both
+    // alive and unchanged during this call; an empty array's address is aligned and not null.
+    let elements = unsafe { slice::from_raw_parts(from, len as usize) };
+    context.arrays.copy(elements).map_or(0, |address| address.as_ptr() as usize)
+}
+
+unsafe extern "C" fn free(context: *mut Context, address: usize) {
+    // SAFETY: as in `fill`.
+    unsafe { &mut *context }.arrays.free(address);
+}
+
+unsafe extern "C" fn note_site(context: *mut Context) {
+    // SAFETY: as in `fill`.
+    unsafe { &mut *context }.note_site();
+}
+
+unsafe extern "C" fn drive(context: *mut Context, plan: u64, phase: i64, frame: *mut u64) -> u32 {
+    // SAFETY: as in `fill`; the reference ends here, before compiled code runs again, and the
+    // program outlives the run.
+    let program = unsafe { &*context }.program;
+    let phase = if phase == 0 { Phase::Forward } else { Phase::Reverse };
+    driver::drive(&program.plans[plan as usize], phase, |step| {
+        // SAFETY: the caller laid the frame out for this loop's functions, which have the
+        // parameters and results of the `drive` instruction: the verifier has checked that.
+        unsafe { step.call(context, frame) }
+    })
+}
+
+extern "C" fn fma(a: f64, b: f64, c: f64) -> f64 {
+    a.mul_add(b, c)
+}
+
+extern "C" fn floor(x: f64) -> f64 {
+    x.floor()
+}
+
+extern "C" fn nearest(x: f64) -> f64 {
+    x.round_ties_even()
+}

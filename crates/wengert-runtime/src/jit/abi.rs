@@ -1,0 +1,97 @@
+//! How values travel: between functions in registers, to and from the outside in frames.
+
+use super::emit::Machine;
+use crate::hooks;
+use cranelift_codegen::ir::types::{F64, I8, I32, I64};
+use cranelift_codegen::ir::{self, AbiParam, InstBuilder, MemFlagsData, Signature};
+use cranelift_codegen::isa::CallConv;
+use cranelift_frontend::FunctionBuilder;
+use wengert_core::ir::{Func, Type};
+
+/// The machine types of a value.
+pub(super) fn words(ty: Type) -> &'static [ir::Type] {
+    match ty {
+        Type::F64 => &[F64],
+        Type::I64 => &[I64],
+        Type::Bool => &[I8],
+        Type::Array => &[I64, I64],
+        Type::Tape => &[I64],
+    }
+}
+
+/// How many slots of eight bytes these take in a frame or on the tape.
+pub(crate) fn slots(types: &[Type]) -> usize {
+    types.iter().map(|t| words(*t).len()).sum()
+}
+
+/// `(context, parameters..) -> (status, results..)`. The convention is the one that gives back many
+/// values in registers.
+pub(super) fn native_signature(func: &Func) -> Signature {
+    let mut signature = Signature::new(CallConv::Tail);
+    let params = func.params().iter().flat_map(|p| words(func.ty(*p)));
+    signature.params = [&I64].into_iter().chain(params).map(|t| AbiParam::new(*t)).collect();
+    let results = func.results.iter().flat_map(|t| words(*t));
+    signature.returns = [&I32].into_iter().chain(results).map(|t| AbiParam::new(*t)).collect();
+    signature
+}
+
+/// `(context, frame) -> status`, called from Rust.
+pub(super) fn frame_signature(host: CallConv) -> Signature {
+    signature(host, &[I64, I64], &[I32])
+}
+
+/// The hooks' names and signatures: fill, copy, free, note_site, drive.
+pub(super) fn hook_signatures(host: CallConv) -> [(&'static str, Signature); 5] {
+    [
+        (hooks::FILL, signature(host, &[I64, I64, F64], &[I64])),
+        (hooks::COPY, signature(host, &[I64, I64, I64], &[I64])),
+        (hooks::FREE, signature(host, &[I64, I64], &[])),
+        (hooks::NOTE_SITE, signature(host, &[I64], &[])),
+        (hooks::DRIVE, signature(host, &[I64, I64, I64, I64], &[I32])),
+    ]
+}
+
+fn signature(host: CallConv, params: &[ir::Type], returns: &[ir::Type]) -> Signature {
+    let mut signature = Signature::new(host);
+    signature.params = params.iter().map(|t| AbiParam::new(*t)).collect();
+    signature.returns = returns.iter().map(|t| AbiParam::new(*t)).collect();
+    signature
+}
+
+/// Writes values to consecutive slots, from `offset` on; gives back the offset after them.
+pub(super) fn store_slots(
+    b: &mut FunctionBuilder,
+    flags: MemFlagsData,
+    base: ir::Value,
+    mut offset: i32,
+    values: &[Machine],
+) -> i32 {
+    for word in values.iter().flat_map(Machine::words) {
+        // A slot is a whole word, so that the outside can read it as one.
+        let full =
+            if b.func.dfg.value_type(word) == I8 { b.ins().uextend(I64, word) } else { word };
+        b.ins().store(flags, full, base, offset);
+        offset += 8;
+    }
+    offset
+}
+
+/// Reads values of these types from consecutive slots; gives back the offset after them.
+pub(super) fn load_slots(
+    b: &mut FunctionBuilder,
+    flags: MemFlagsData,
+    base: ir::Value,
+    mut offset: i32,
+    types: &[Type],
+) -> (Vec<Machine>, i32) {
+    let mut values = Vec::with_capacity(types.len());
+    for ty in types {
+        let mut parts = Vec::with_capacity(2);
+        for word in words(*ty) {
+            parts.push(b.ins().load(*word, flags, base, offset));
+            offset += 8;
+        }
+        values.push(Machine::from_words(&parts));
+    }
+    (values, offset)
+}

@@ -1,0 +1,420 @@
+//! One function: IR blocks to Cranelift blocks.
+//!
+//! [`Emitter`] walks the structured code and appends to the current Cranelift block; branches and
+//! loops open new ones. Block parameters are the only phis, and no value goes through memory.
+
+use super::Compiler;
+use super::abi::{self, native_signature};
+use super::bounds::Bounds;
+use super::cold::{Cold, OpenLoop};
+use super::identity::Identity;
+use super::memory::Regions;
+use super::ownership::Ownership;
+use super::site::SiteKind;
+use crate::context::field;
+use crate::hooks;
+use cranelift_codegen::ir::types::{I8, I32, I64};
+use cranelift_codegen::ir::{
+    self, BlockArg, FuncRef, Function, InstBuilder, StackSlotData, StackSlotKind, UserFuncName,
+};
+use cranelift_frontend::FunctionBuilder;
+use cranelift_module::{FuncId, Module as _};
+use std::collections::{HashMap, HashSet};
+use wengert_core::interp::MAX_CALLS;
+use wengert_core::ir::{Block, Func, Inst, Module, Op, Phase, Type, Value};
+use wengert_core::ops::Scalar;
+
+/// A value in machine words.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Machine {
+    /// A scalar, or the top of a tape.
+    One(ir::Value),
+    /// An array: address and length.
+    Array(ir::Value, ir::Value),
+}
+
+impl Machine {
+    /// Its words.
+    pub(super) fn words(&self) -> impl Iterator<Item = ir::Value> + use<> {
+        let (first, second) = match *self {
+            Machine::One(v) => (v, None),
+            Machine::Array(address, len) => (address, Some(len)),
+        };
+        std::iter::once(first).chain(second)
+    }
+
+    /// A value from its words.
+    pub(super) fn from_words(words: &[ir::Value]) -> Self {
+        match words {
+            [address, len] => Machine::Array(*address, *len),
+            _ => Machine::One(words[0]),
+        }
+    }
+}
+
+/// Where `exit_if` leaves to: the block after the loop, and which of the loop's results it takes.
+pub(super) struct Exit {
+    pub(super) after: ir::Block,
+    pub(super) taken: Vec<usize>,
+}
+
+/// The function under construction.
+pub(super) struct Emitter<'a, 'l, 'f> {
+    pub(super) compiler: &'a mut Compiler<'l>,
+    pub(super) func: &'a Func,
+    pub(super) b: FunctionBuilder<'f>,
+    pub(super) identity: Identity,
+    pub(super) ownership: Ownership,
+    pub(super) regions: Regions,
+    pub(super) context: ir::Value,
+    /// Returns its parameters. One place for all ways out, so that the registers results are
+    /// returned in are not tied to values that live in a loop.
+    end: ir::Block,
+    /// The tape's limit, loaded once per function that pushes.
+    pub(super) tape_limit: Option<ir::Value>,
+    /// Loops open here, outermost first.
+    pub(super) loops: Vec<OpenLoop>,
+    /// Fault blocks still to be filled.
+    pub(super) cold: Vec<Cold>,
+    /// Tapes that may stand higher than any top noted so far.
+    pub(super) raised: HashSet<Value>,
+    /// Indices known to be in range.
+    pub(super) bounds: Bounds,
+    /// Per open block: the arrays defined so far that die with it.
+    dying: Vec<Vec<Value>>,
+    /// How often each value is used.
+    pub(super) uses: Vec<u32>,
+    values: Vec<Option<Machine>>,
+    imported: HashMap<FuncId, FuncRef>,
+}
+
+/// The body of a function.
+pub(super) fn function(compiler: &mut Compiler, module: &Module, func: &Func) -> Function {
+    let id = compiler.declared[&func.name].native;
+    let name = UserFuncName::user(0, id.as_u32());
+    let mut function = Function::with_name_signature(name, native_signature(func));
+    let mut scratch = std::mem::take(&mut compiler.scratch);
+    let mut b = FunctionBuilder::new(&mut function, &mut scratch);
+    let start = b.create_block();
+    b.append_block_params_for_function_params(start);
+    b.switch_to_block(start);
+    let words = b.block_params(start).to_vec();
+    let end = b.create_block();
+    b.append_block_params_for_function_returns(end);
+    let regions = Regions::new(&mut b);
+    let identity = Identity::of(func);
+    let mut emitter = Emitter {
+        func,
+        ownership: Ownership::of(module, func, &identity),
+        identity,
+        regions,
+        context: words[0],
+        end,
+        tape_limit: None,
+        loops: Vec::new(),
+        cold: Vec::new(),
+        raised: HashSet::new(),
+        bounds: Bounds::default(),
+        dying: Vec::new(),
+        uses: Vec::new(),
+        values: vec![None; func.values.len()],
+        imported: HashMap::new(),
+        compiler,
+        b,
+    };
+    emitter.uses = emitter.count_uses();
+    emitter.bind_words(func.params(), &words[1..]);
+    let mut pushes = false;
+    func.body.walk(&mut |inst| pushes |= inst.op == Op::Push);
+    if pushes {
+        emitter.tape_limit = Some(emitter.load_context(I64, field::TAPE_LIMIT));
+    }
+    emitter.block(&func.body, None);
+    let results = emitter.words_of(&func.body.yields);
+    emitter.leave(0, results);
+    emitter.fill_cold_blocks();
+    emitter.enter(end);
+    let words = emitter.b.block_params(end).to_vec();
+    emitter.b.ins().return_(&words);
+    emitter.b.seal_all_blocks();
+    let config = emitter.compiler.jit.target_config();
+    emitter.b.finalize(config);
+    compiler.scratch = scratch;
+    function
+}
+
+impl Emitter<'_, '_, '_> {
+    /// The words of a value.
+    pub(super) fn get(&mut self, v: Value) -> Machine {
+        let v = self.identity.find(v);
+        match self.func.as_const(v) {
+            Some(Scalar::F64(x)) => Machine::One(self.b.ins().f64const(x)),
+            Some(Scalar::I64(x)) => Machine::One(self.b.ins().iconst(I64, x)),
+            Some(Scalar::Bool(x)) => Machine::One(self.b.ins().iconst(I8, x as i64)),
+            None => self.values[v.index()]
+                .unwrap_or_else(|| unreachable!("verified: defined before use")),
+        }
+    }
+
+    /// The word of a value that is no array.
+    pub(super) fn one(&mut self, v: Value) -> ir::Value {
+        match self.get(v) {
+            Machine::One(word) => word,
+            Machine::Array(..) => unreachable!("verified: a scalar or a tape"),
+        }
+    }
+
+    /// The address and length of an array.
+    pub(super) fn array(&mut self, v: Value) -> (ir::Value, ir::Value) {
+        match self.get(v) {
+            Machine::Array(address, len) => (address, len),
+            Machine::One(_) => unreachable!("verified: an array"),
+        }
+    }
+
+    /// Defines a value, unless it is the same as an earlier one.
+    pub(super) fn set(&mut self, v: Value, machine: Machine) {
+        if !self.identity.is_linked(v) {
+            self.values[v.index()] = Some(machine);
+        }
+    }
+
+    /// Defines values from consecutive words.
+    pub(super) fn bind_words(&mut self, values: &[Value], words: &[ir::Value]) {
+        let mut at = 0;
+        for v in values {
+            let n = abi::words(self.func.ty(*v)).len();
+            self.set(*v, Machine::from_words(&words[at..at + n]));
+            at += n;
+        }
+    }
+
+    /// The words of several values.
+    pub(super) fn words_of(&mut self, values: &[Value]) -> Vec<ir::Value> {
+        values.iter().flat_map(|v| self.get(*v).words()).collect()
+    }
+
+    /// The words of several values, to be passed to a block.
+    pub(super) fn block_args(&mut self, values: &[Value]) -> Vec<BlockArg> {
+        self.words_of(values).into_iter().map(BlockArg::Value).collect()
+    }
+
+    /// Adds parameters for values of these types to a block.
+    pub(super) fn add_params(&mut self, block: ir::Block, values: &[Value]) {
+        for v in values {
+            for word in abi::words(self.func.ty(*v)) {
+                self.b.append_block_param(block, *word);
+            }
+        }
+    }
+
+    /// Continues in a new block.
+    pub(super) fn enter(&mut self, block: ir::Block) {
+        self.b.switch_to_block(block);
+    }
+
+    /// Ends the function with a status and the words of the results.
+    pub(super) fn leave(&mut self, status: i64, results: Vec<ir::Value>) {
+        let status = self.b.ins().iconst(I32, status);
+        let all = std::iter::once(status).chain(results).map(BlockArg::Value);
+        let all: Vec<BlockArg> = all.collect();
+        self.b.ins().jump(self.end, &all);
+    }
+
+    /// The reference by which this function calls another.
+    pub(super) fn import(&mut self, id: FuncId) -> FuncRef {
+        if let Some(known) = self.imported.get(&id) {
+            return *known;
+        }
+        let reference = self.compiler.jit.declare_func_in_func(id, self.b.func);
+        self.imported.insert(id, reference);
+        reference
+    }
+
+    /// The instructions of a block.
+    pub(super) fn block(&mut self, block: &Block, exit: Option<&Exit>) {
+        self.bounds.open();
+        self.dying.push(Vec::new());
+        self.note_dying(&block.params);
+        for inst in &block.insts {
+            self.inst(inst, exit);
+            self.note_dying(&inst.results);
+        }
+        self.free_dying();
+        self.dying.pop();
+        self.bounds.close();
+    }
+
+    fn note_dying(&mut self, defined: &[Value]) {
+        let dying = defined.iter().filter(|v| self.ownership.dies(self.func, &self.identity, **v));
+        let dying: Vec<Value> = dying.copied().collect();
+        self.dying.last_mut().into_iter().for_each(|scope| scope.extend(&dying));
+    }
+
+    /// Frees the arrays that die with the innermost open block.
+    pub(super) fn free_dying(&mut self) {
+        for array in self.dying.last().cloned().unwrap_or_default() {
+            let (address, _) = self.array(array);
+            let free = self.import(self.compiler.hooks.free);
+            self.b.ins().call(free, &[self.context, address]);
+        }
+    }
+
+    fn inst(&mut self, inst: &Inst, exit: Option<&Exit>) {
+        let result = match &inst.op {
+            Op::Prim(prim) => Machine::One(self.prim(*prim, inst)),
+            Op::Len => {
+                self.bounds.length(self.identity.find(inst.args[0]), inst.results[0]);
+                Machine::One(self.array(inst.args[0]).1)
+            }
+            Op::Load => Machine::One(self.load_element(inst)),
+            Op::Store => return self.store_element(inst),
+            Op::Fill => self.fill(inst),
+            Op::Copy => self.copy(inst),
+            Op::Push => Machine::One(self.push(inst)),
+            Op::Pop => return self.pop(inst),
+            Op::Assert(message) => {
+                let holds = self.one(inst.args[0]);
+                return self.fault_unless(holds, SiteKind::Assert(message.clone()), inst.span, &[]);
+            }
+            Op::If => return self.branch(inst),
+            Op::For | Op::While => return self.looping(inst),
+            Op::ExitIf => return self.exit_if(inst, exit),
+            Op::Call(name) => return self.call(inst, name),
+            Op::Drive(name, phase) => return self.drive(inst, name, *phase),
+        };
+        self.set(inst.results[0], result);
+    }
+
+    fn count_uses(&self) -> Vec<u32> {
+        let mut uses = vec![0; self.func.values.len()];
+        let mut count = |values: &[Value]| {
+            values.iter().for_each(|v| uses[self.identity.find(*v).index()] += 1);
+        };
+        count(&self.func.body.yields);
+        self.func.body.walk(&mut |inst| {
+            count(&inst.args);
+            inst.blocks.iter().for_each(|block| count(&block.yields));
+        });
+        uses
+    }
+
+    fn branch(&mut self, inst: &Inst) {
+        let condition = self.one(inst.args[0]);
+        let (then, otherwise, after) =
+            (self.b.create_block(), self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(condition, then, &[], otherwise, &[]);
+        let own = |k: &usize| !self.identity.is_linked(inst.results[*k]);
+        let taken: Vec<usize> = (0..inst.results.len()).filter(own).collect();
+        let mut raised = HashSet::new();
+        for (block, nested) in [(then, &inst.blocks[0]), (otherwise, &inst.blocks[1])] {
+            self.enter(block);
+            self.block(nested, None);
+            let yields: Vec<Value> = taken.iter().map(|k| nested.yields[*k]).collect();
+            for (k, y) in taken.iter().zip(&yields) {
+                if self.is_raised(*y) {
+                    raised.insert(inst.results[*k]);
+                }
+            }
+            let args = self.block_args(&yields);
+            self.b.ins().jump(after, &args);
+        }
+        self.raised.extend(raised);
+        self.join(after, &inst.results, &taken);
+    }
+
+    /// Continues after a branch or loop, whose results at `taken` arrive as parameters.
+    pub(super) fn join(&mut self, after: ir::Block, results: &[Value], taken: &[usize]) {
+        let results: Vec<Value> = taken.iter().map(|k| results[*k]).collect();
+        self.add_params(after, &results);
+        self.enter(after);
+        let words = self.b.block_params(after).to_vec();
+        self.bind_words(&results, &words);
+    }
+
+    fn call(&mut self, inst: &Inst, name: &str) {
+        let callee = &self.compiler.declared[name];
+        let (native, counted, effect) =
+            (callee.native, callee.counted, (callee.pushes, callee.pops));
+        self.note_tops(inst, effect.1);
+        let depth = counted.then(|| self.count_call(inst));
+        let mut args = vec![self.context];
+        args.extend(self.words_of(&inst.args));
+        let callee = self.import(native);
+        let call = self.b.ins().call(callee, &args);
+        let words = self.b.inst_results(call).to_vec();
+        self.returned(inst, words[0], depth);
+        self.bind_words(&inst.results, &words[1..]);
+        self.raise_results(inst, effect);
+    }
+
+    fn drive(&mut self, inst: &Inst, name: &str, phase: Phase) {
+        let plan = &self.compiler.plans[name];
+        let step = if phase == Phase::Forward { &plan.record } else { &plan.reverse };
+        let callee = &self.compiler.declared[step];
+        let (number, counted, effect) = (plan.number, callee.counted, (callee.pushes, callee.pops));
+        // Of a loop without a bound, as many iterations as the run allows; then an exit must follow.
+        let exit = (phase == Phase::Forward && !plan.bounded).then_some(plan.carries + 1);
+        self.note_tops(inst, effect.1);
+        let depth = counted.then(|| self.count_call(inst));
+
+        let types: Vec<Type> = inst.results.iter().map(|r| self.func.ty(*r)).collect();
+        let mut args: Vec<Machine> = inst.args.iter().map(|a| self.get(*a)).collect();
+        if exit.is_some() {
+            args[1] = Machine::One(self.iteration_limit(inst.args[0]));
+        }
+        let words: usize =
+            args.iter().map(|a| a.words().count()).sum::<usize>() + abi::slots(&types);
+        let size = 8 * words.max(1) as u32;
+        let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, size, 3);
+        let slot = self.b.create_sized_stack_slot(slot);
+        let frame = self.b.ins().stack_addr(I64, slot, 0);
+        let flags = self.regions.frame;
+        let end = abi::store_slots(&mut self.b, flags, frame, 0, &args);
+        let number = self.b.ins().iconst(I64, number as i64);
+        let phase = self.b.ins().iconst(I64, hooks::phase_code(phase));
+        let driver = self.import(self.compiler.hooks.drive);
+        let call = self.b.ins().call(driver, &[self.context, number, phase, frame]);
+        let status = self.b.inst_results(call)[0];
+        self.returned(inst, status, depth);
+        let (results, _) = abi::load_slots(&mut self.b, flags, frame, end, &types);
+        for (r, machine) in inst.results.iter().zip(results) {
+            self.set(*r, machine);
+        }
+        if let Some(exit) = exit {
+            let exit = self.one(inst.results[exit]);
+            self.fault_unless(exit, SiteKind::IterationLimit, inst.span, &[]);
+        }
+        self.raise_results(inst, effect);
+    }
+
+    /// The iteration a loop without a bound may reach, starting at `from`.
+    fn iteration_limit(&mut self, from: Value) -> ir::Value {
+        let from = self.one(from);
+        let most = self.b.ins().iconst(I64, i64::MAX);
+        let allowed = self.load_context(I64, field::MAX_ITERATIONS);
+        let allowed = self.b.ins().umin(allowed, most);
+        let (to, overflow) = self.b.ins().sadd_overflow(from, allowed);
+        self.b.ins().select(overflow, most, to)
+    }
+
+    /// Counts a call about to be made; gives back the count before it.
+    fn count_call(&mut self, inst: &Inst) -> ir::Value {
+        let depth = self.load_context(I64, field::DEPTH);
+        let most = self.b.ins().iconst(I64, MAX_CALLS as i64);
+        let full = self.b.ins().icmp(ir::condcodes::IntCC::Equal, depth, most);
+        self.fault_if(full, SiteKind::CallDepth, inst.span, &[]);
+        let one = self.b.ins().iconst(I64, 1);
+        let deeper = self.b.ins().iadd(depth, one);
+        self.store_context(deeper, field::DEPTH);
+        depth
+    }
+
+    /// After a call: hands a fault on, and restores the count of calls.
+    fn returned(&mut self, inst: &Inst, status: ir::Value, depth: Option<ir::Value>) {
+        self.fault_if(status, SiteKind::Call, inst.span, &[]);
+        if let Some(depth) = depth {
+            self.store_context(depth, field::DEPTH);
+        }
+    }
+}

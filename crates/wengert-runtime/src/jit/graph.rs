@@ -1,0 +1,125 @@
+//! Which functions are compiled, and what is known of each before it is.
+
+use super::CompileError;
+use std::collections::{HashMap, HashSet};
+use wengert_core::interp::MAX_CALLS;
+use wengert_core::ir::{Func, LoopPlan, Module, Op, Phase, Type};
+
+/// The functions reachable from the entries.
+pub(super) struct Graph<'m> {
+    /// In the module's order.
+    pub(super) funcs: Vec<&'m Func>,
+    /// The outlined loops among them.
+    pub(super) plans: Vec<&'m LoopPlan>,
+    framed: Vec<&'m str>,
+    infos: HashMap<&'m str, Info>,
+}
+
+/// What callers need to know of a function.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Info {
+    /// Whether calls to it are counted: a chain of calls through it may be too long.
+    pub(super) counted: bool,
+    /// Whether it, or what it calls, pushes onto a tape.
+    pub(super) pushes: bool,
+    /// Whether it, or what it calls, pops from one.
+    pub(super) pops: bool,
+}
+
+impl<'m> Graph<'m> {
+    /// Follows calls and outlined loops from the entries. The module has been verified.
+    pub(super) fn new(module: &'m Module, entries: &[&str]) -> Result<Self, CompileError> {
+        let (mut framed, mut plans) = (Vec::new(), Vec::<&LoopPlan>::new());
+        for name in entries {
+            let func = module.func(name);
+            let func = func.ok_or_else(|| CompileError::UnknownEntry(name.to_string()))?;
+            if func.param_types().iter().filter(|t| **t == Type::Tape).count() > 1 {
+                return Err(CompileError::SeveralTapes(name.to_string()));
+            }
+            framed.push(&*func.name);
+        }
+        let mut calls: HashMap<&str, Vec<&str>> = HashMap::new();
+        let mut open = framed.clone();
+        while let Some(name) = open.pop() {
+            // A loop's functions that no phase needs may be missing.
+            let Some(func) = module.func(name) else { continue };
+            if calls.contains_key(name) {
+                continue;
+            }
+            let mut called = Vec::new();
+            func.body.walk(&mut |inst| match &inst.op {
+                Op::Call(callee) => called.push(&**callee),
+                Op::Drive(name, phase) => {
+                    let plan = module.plan(name).unwrap_or_else(|| unreachable!("verified"));
+                    called.push(match phase {
+                        Phase::Forward => &*plan.record,
+                        Phase::Reverse => &*plan.reverse,
+                    });
+                    if !plans.iter().any(|p| p.name == plan.name) {
+                        plans.push(plan);
+                        let steps = [&*plan.record, &*plan.reverse, &*plan.advance];
+                        framed.extend(steps);
+                        open.extend(steps);
+                    }
+                }
+                _ => {}
+            });
+            open.extend(&called);
+            calls.insert(&func.name, called);
+        }
+        let funcs: Vec<&Func> =
+            module.funcs.iter().filter(|f| calls.contains_key(&*f.name)).collect();
+        let framed = funcs.iter().map(|f| &*f.name).filter(|f| framed.contains(f)).collect();
+        let infos = infos(&funcs, &calls);
+        Ok(Graph { funcs, plans, framed, infos })
+    }
+
+    /// The functions that are called on frames: entries, and those of outlined loops.
+    pub(super) fn framed(&self) -> impl Iterator<Item = &'m str> + '_ {
+        self.framed.iter().copied()
+    }
+
+    /// What is known of a function.
+    pub(super) fn info(&self, name: &str) -> Info {
+        self.infos.get(name).copied().unwrap_or_default()
+    }
+}
+
+fn infos<'m>(funcs: &[&'m Func], calls: &HashMap<&'m str, Vec<&'m str>>) -> HashMap<&'m str, Info> {
+    let reach: HashMap<&str, HashSet<&str>> =
+        funcs.iter().map(|f| (&*f.name, reachable(&f.name, calls))).collect();
+    let recursive: Vec<&str> =
+        reach.iter().filter(|(f, r)| r.contains(*f)).map(|(f, _)| *f).collect();
+    let has = |f: &Func, op: Op| {
+        let mut found = false;
+        f.body.walk(&mut |inst| found |= inst.op == op);
+        found
+    };
+    let having = |op: Op| -> HashSet<&str> {
+        funcs.iter().filter(|f| has(f, op.clone())).map(|f| &*f.name).collect()
+    };
+    let (pushing, popping) = (having(Op::Push), having(Op::Pop));
+    let info = |f: &&'m Func| {
+        let name = &*f.name;
+        let within = |set: &HashSet<&str>| set.contains(name) || !set.is_disjoint(&reach[name]);
+        // On a chain of calls that passes through a cycle all functions are counted, so that the
+        // count is that of the calls in progress. Without a cycle a chain is no longer than the
+        // number of functions.
+        let on_chain = |r: &&str| *r == name || reach[name].contains(r) || reach[r].contains(name);
+        let counted = funcs.len() > MAX_CALLS || recursive.iter().any(on_chain);
+        (name, Info { counted, pushes: within(&pushing), pops: within(&popping) })
+    };
+    funcs.iter().map(info).collect()
+}
+
+/// What can be reached by one call or more.
+fn reachable<'m>(from: &str, calls: &HashMap<&'m str, Vec<&'m str>>) -> HashSet<&'m str> {
+    let mut found = HashSet::new();
+    let mut open: Vec<&str> = calls.get(from).cloned().unwrap_or_default();
+    while let Some(name) = open.pop() {
+        if found.insert(name) {
+            open.extend(calls.get(name).into_iter().flatten());
+        }
+    }
+    found
+}

@@ -1,0 +1,114 @@
+//! Finished code.
+//!
+//! [`Code`] owns the memory the instructions lie in; [`Linked`] is what a run needs of it: ways in,
+//! outlined loops and fault sites. After this point nothing of it changes, so it can be shared
+//! between threads.
+
+use super::site::Site;
+use crate::context::Context;
+use cranelift_jit::JITModule;
+use cranelift_module::FuncId;
+
+/// A way into compiled code: parameters in consecutive slots of the frame, results after them.
+/// Gives back 0, or another number when a fault has been written to the context.
+type FrameFn = unsafe extern "C" fn(*mut Context, *mut u64) -> u32;
+
+/// A function of a program that can be called on a frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step(FrameFn);
+
+impl Step {
+    /// Runs it.
+    ///
+    /// # Safety
+    /// The code it belongs to must be alive. The context must be one of that program's, valid and
+    /// used by nobody else until this returns. The frame must have a slot for each word of the
+    /// function's parameters, holding values of their types, and for each word of its results.
+    pub(crate) unsafe fn call(self, context: *mut Context, frame: *mut u64) -> u32 {
+        // SAFETY: the caller's promises are what the generated function relies on.
+        unsafe { (self.0)(context, frame) }
+    }
+}
+
+/// The functions of an outlined loop.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plan {
+    /// Runs iterations and records each.
+    pub(crate) record: Step,
+    /// Runs recorded iterations backwards.
+    pub(crate) reverse: Step,
+    /// Runs iterations without recording; store-all needs none.
+    #[allow(dead_code)]
+    pub(crate) advance: Option<Step>,
+}
+
+/// What a run needs to know of its program.
+#[derive(Debug)]
+pub(crate) struct Linked {
+    /// The entries, in the order they were asked for.
+    pub(crate) entries: Vec<Step>,
+    /// The outlined loops, by the number compiled code passes to the driver.
+    pub(crate) plans: Vec<Plan>,
+    /// What fault numbers mean.
+    pub(crate) sites: Vec<Site>,
+    /// The deepest nesting of loops around a site.
+    pub(crate) max_loops: usize,
+}
+
+/// Compiled code; freed on drop.
+pub(crate) struct Code {
+    linked: Linked,
+    memory: Option<JITModule>,
+}
+
+// SAFETY: `memory` is only held to be freed; the code in it is finalised and never written again.
+unsafe impl Send for Code {}
+// SAFETY: as above; a shared `Code` gives out function addresses and plain data.
+unsafe impl Sync for Code {}
+
+impl Code {
+    /// Takes over finalised code; `link` collects from it what runs need.
+    pub(super) fn new(
+        memory: JITModule,
+        link: impl FnOnce(&dyn Fn(FuncId) -> Step) -> Linked,
+    ) -> Self {
+        let linked = link(&|id| {
+            let address = memory.get_finalized_function(id);
+            // SAFETY: only functions compiled with the frame signature are linked: they are what
+            // `Declared::frame` holds.
+            Step(unsafe { std::mem::transmute::<*const u8, FrameFn>(address) })
+        });
+        Code { linked, memory: Some(memory) }
+    }
+
+    /// What runs need.
+    pub(crate) fn linked(&self) -> &Linked {
+        &self.linked
+    }
+
+    /// Runs an entry on a frame.
+    ///
+    /// # Safety
+    /// The frame must fit the entry's parameters and results as described at [`Step::call`].
+    pub(crate) unsafe fn run(&self, entry: usize, context: &mut Context, frame: &mut [u64]) -> u32 {
+        // SAFETY: `self` keeps the code alive, the context is borrowed for the call, and the frame
+        // is as the caller promises.
+        unsafe { self.linked.entries[entry].call(context, frame.as_mut_ptr()) }
+    }
+}
+
+impl std::fmt::Debug for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Code").field("linked", &self.linked).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Code {
+    fn drop(&mut self) {
+        if let Some(memory) = self.memory.take() {
+            // SAFETY: a run borrows the `Code` it executes, so none is under way, and the addresses
+            // in `linked` cannot be called without it.
+            unsafe { memory.free_memory() };
+        }
+    }
+}

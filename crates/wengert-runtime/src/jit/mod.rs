@@ -1,0 +1,273 @@
+//! IR to native code, through Cranelift.
+//!
+//! Reading order: [`compile`] here (the order of things), `graph` (which functions, and what is
+//! known of each), `abi` (how values travel), `identity` (values that need no register of their own),
+//! `ownership` (which arrays die where), `emit` (one function), `loops`, `prims`, `memory` and `bounds` (its parts), `cold` (what happens on a
+//! fault), `entry` (how the outside calls in), [`link`] (finished code), `site` (from a fault's number
+//! to what is said about it), `target` (the machine).
+//!
+//! Values of a function live in virtual registers: `f64`, `i64` and `bool` in one each, an array in
+//! two (address, length), a tape in one (its top). A function takes the context first and gives back
+//! a status first: 0, or 1 after a fault has been written to the context.
+
+mod abi;
+mod bounds;
+mod cold;
+mod emit;
+mod entry;
+mod graph;
+mod identity;
+#[allow(unsafe_code)] // calls compiled code, and frees it
+pub(crate) mod link;
+mod loops;
+mod memory;
+mod ownership;
+mod prims;
+pub(crate) mod site;
+mod target;
+
+use crate::hooks;
+pub(crate) use abi::slots as abi_slots;
+use abi::{frame_signature, hook_signatures, native_signature};
+use cranelift_codegen::Context as Codegen;
+use cranelift_codegen::ir::Function;
+use cranelift_frontend::FunctionBuilderContext;
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{FuncId, Linkage, Module as _, default_libcall_names};
+use graph::Graph;
+use link::{Code, Linked, Plan};
+use site::Site;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::sync::Arc;
+use wengert_core::ir::{Func, Module, verify};
+use wengert_core::span::Diagnostic;
+use wengert_core::transform::expand;
+
+/// Why a module could not be compiled.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CompileError {
+    /// The module is not well-formed.
+    #[error("{0}")]
+    Invalid(Diagnostic),
+    /// An entry that is not in the module.
+    #[error("there is no function `@{0}`")]
+    UnknownEntry(String),
+    /// An entry with more than one tape; a run has one.
+    #[error("`@{0}` takes several tapes, but a run has one")]
+    SeveralTapes(String),
+    /// This machine's code cannot be generated.
+    #[error("native code cannot be generated on this machine: {0}")]
+    Unsupported(String),
+    /// The code generator refused the program.
+    #[error("the code generator failed on `@{func}`: {message}")]
+    Backend {
+        /// The function it was working on.
+        func: String,
+        /// What it said.
+        message: String,
+    },
+}
+
+/// The native code of the given entries and everything they call, as text: first in Cranelift's IR
+/// as it is handed over, then as instructions of this machine.
+///
+/// ```
+/// let module = wengert_core::ir::parse::module("func @id(%x: f64) -> f64 { return %x }")?;
+/// let text = wengert_runtime::disassemble(&module, &["id"])?;
+/// assert!(text.contains("@id"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn disassemble(module: &Module, entries: &[&str]) -> Result<String, CompileError> {
+    let mut listing = String::new();
+    compile(module, entries, Some(&mut listing))?;
+    Ok(listing)
+}
+
+/// A compiled module: the code and the outside's way into each entry, in the order asked for.
+pub(crate) fn compile(
+    module: &Module,
+    entries: &[&str],
+    listing: Option<&mut String>,
+) -> Result<Code, CompileError> {
+    verify::module(module).map_err(CompileError::Invalid)?;
+    let graph = Graph::new(module, entries)?;
+    let funcs: Vec<Cow<Func>> = graph.funcs.iter().map(|f| expand::func(f)).collect();
+    let mut compiler = Compiler::new(&graph, &funcs, listing)?;
+    for func in &funcs {
+        compiler.define(module, func)?;
+    }
+    for name in graph.framed() {
+        let func = funcs.iter().find(|f| &*f.name == name).map(Cow::as_ref);
+        compiler
+            .define_entry(func.unwrap_or_else(|| unreachable!("framed functions are reachable")))?;
+    }
+    compiler.finish(&graph, entries)
+}
+
+/// What is known of a function when calls to it are compiled.
+pub(crate) struct Declared {
+    native: FuncId,
+    frame: Option<FuncId>,
+    counted: bool,
+    pushes: bool,
+    pops: bool,
+}
+
+/// What is known of an outlined loop when it is driven.
+struct Outlined {
+    /// The number the driver knows it by.
+    number: usize,
+    record: Arc<str>,
+    reverse: Arc<str>,
+    carries: usize,
+    bounded: bool,
+}
+
+/// The runtime's functions that compiled code calls.
+struct Hooks {
+    fill: FuncId,
+    copy: FuncId,
+    free: FuncId,
+    note_site: FuncId,
+    drive: FuncId,
+}
+
+/// One compilation: what the parts of it share.
+struct Compiler<'l> {
+    jit: JITModule,
+    declared: HashMap<Arc<str>, Declared>,
+    plans: HashMap<Arc<str>, Outlined>,
+    hooks: Hooks,
+    sites: Vec<Site>,
+    codegen: Codegen,
+    scratch: FunctionBuilderContext,
+    listing: Option<&'l mut String>,
+}
+
+impl<'l> Compiler<'l> {
+    fn new(
+        graph: &Graph,
+        funcs: &[Cow<Func>],
+        listing: Option<&'l mut String>,
+    ) -> Result<Self, CompileError> {
+        let isa = target::isa()?;
+        let host = isa.default_call_conv();
+        let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
+        builder.symbols(hooks::symbols());
+        let mut jit = JITModule::new(builder);
+
+        let failed = |name: &str| {
+            let func = name.to_string();
+            move |e: cranelift_module::ModuleError| CompileError::Backend {
+                func,
+                message: e.to_string(),
+            }
+        };
+        let mut import = |(name, signature)| {
+            jit.declare_function(name, Linkage::Import, &signature).map_err(failed(name))
+        };
+        let [fill, copy, free, note_site, drive] = hook_signatures(host).map(&mut import);
+        let hooks =
+            Hooks { fill: fill?, copy: copy?, free: free?, note_site: note_site?, drive: drive? };
+        let mut declared = HashMap::new();
+        for func in funcs {
+            let signature = native_signature(func);
+            let native = jit.declare_function(&func.name, Linkage::Local, &signature);
+            let native = native.map_err(failed(&func.name))?;
+            let framed = graph.framed().any(|name| *name == *func.name);
+            let frame = if framed {
+                let name = format!("{}$frame", func.name);
+                let signature = frame_signature(host);
+                Some(
+                    jit.declare_function(&name, Linkage::Local, &signature)
+                        .map_err(failed(&name))?,
+                )
+            } else {
+                None
+            };
+            let info = graph.info(&func.name);
+            let (counted, pushes, pops) = (info.counted, info.pushes, info.pops);
+            let known = Declared { native, frame, counted, pushes, pops };
+            declared.insert(func.name.clone(), known);
+        }
+        let plans = graph.plans.iter().enumerate().map(|(number, plan)| {
+            let (record, reverse) = (plan.record.clone(), plan.reverse.clone());
+            let (carries, bounded) = (plan.carries, plan.bounded);
+            (plan.name.clone(), Outlined { number, record, reverse, carries, bounded })
+        });
+        Ok(Compiler {
+            codegen: jit.make_context(),
+            declared,
+            plans: plans.collect(),
+            hooks,
+            sites: Vec::new(),
+            scratch: FunctionBuilderContext::new(),
+            listing,
+            jit,
+        })
+    }
+
+    /// Compiles one function.
+    fn define(&mut self, module: &Module, func: &Func) -> Result<(), CompileError> {
+        let id = self.declared[&func.name].native;
+        let body = emit::function(self, module, func);
+        self.finish_function(id, &func.name, body)
+    }
+
+    /// Compiles the outside's way into a function.
+    fn define_entry(&mut self, func: &Func) -> Result<(), CompileError> {
+        let Some(id) = self.declared[&func.name].frame else { return Ok(()) };
+        let body = entry::function(self, func);
+        self.finish_function(id, &format!("{} (frame)", func.name), body)
+    }
+
+    fn finish_function(
+        &mut self,
+        id: FuncId,
+        name: &str,
+        body: Function,
+    ) -> Result<(), CompileError> {
+        self.codegen.clear();
+        self.codegen.func = body;
+        if let Some(listing) = &mut self.listing {
+            self.codegen.set_disasm(true);
+            let _ = writeln!(listing, "// @{name}\n{}", self.codegen.func.display());
+        }
+        self.jit.define_function(id, &mut self.codegen).map_err(|e| {
+            // The alternative form shows what a verifier or backend error is about.
+            CompileError::Backend { func: name.to_string(), message: format!("{e:?}") }
+        })?;
+        if let Some(listing) = &mut self.listing {
+            let text = self.codegen.compiled_code().and_then(|code| code.vcode.as_deref());
+            let _ = writeln!(listing, "{}", text.unwrap_or_default());
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, graph: &Graph, entries: &[&str]) -> Result<Code, CompileError> {
+        self.jit.finalize_definitions().map_err(|e| CompileError::Unsupported(e.to_string()))?;
+        let frame = |name: &str| self.declared.get(name).and_then(|d| d.frame);
+        let steps = entries.iter().map(|name| frame(name));
+        let steps: Vec<FuncId> = steps.flatten().collect();
+        let plans = graph
+            .plans
+            .iter()
+            .map(|plan| (frame(&plan.record), frame(&plan.reverse), frame(&plan.advance)));
+        let plans: Vec<_> = plans.collect();
+        let max_loops = self.sites.iter().map(|s| s.loops.len()).max().unwrap_or(0);
+        Ok(Code::new(self.jit, |step| Linked {
+            entries: steps.iter().map(|id| step(*id)).collect(),
+            plans: plans
+                .iter()
+                .filter_map(|(record, reverse, advance)| {
+                    let advance = advance.map(&step);
+                    Some(Plan { record: step((*record)?), reverse: step((*reverse)?), advance })
+                })
+                .collect(),
+            sites: self.sites,
+            max_loops,
+        }))
+    }
+}

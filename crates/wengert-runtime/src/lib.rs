@@ -1,0 +1,45 @@
+//! Runs wengert programs: native code, tape memory, the loop driver.
+//!
+//! ```
+//! use wengert_core::ir::parse;
+//! use wengert_runtime::{Arg, Options, Out, Program};
+//!
+//! let module = parse::module(
+//!     "func @decay(%w: f64, %h0: f64, %n: i64) -> f64 {
+//!        %h = for %i in 0..%n carry (%h_in = %h0) {
+//!          %t = mul %w, %h_in
+//!          yield %t
+//!        }
+//!        return %h
+//!      }",
+//! )?;
+//! let program = Program::compile(&module, &["decay"])?;
+//! let args = [Arg::F64(0.5), Arg::F64(8.0), Arg::I64(3)];
+//! let (out, _) = program.call("decay", &args, &Options::default())?;
+//! assert_eq!(out, [Out::F64(1.0)]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Reading order: [`program`] (what callers see), [`jit`] (IR to native code), `context` (what
+//! running code and the runtime share), `hooks` (what running code calls), [`driver`] (outlined
+//! loops), [`tape`] and `arrays` (memory).
+//!
+//! `unsafe` code stands in the modules marked below and in `jit::link`.
+#![deny(unsafe_code)]
+
+mod arrays;
+mod context;
+#[allow(unsafe_code)] // reads and writes the floating-point control register
+mod control;
+pub mod driver;
+#[allow(unsafe_code)] // called by compiled code with raw pointers
+mod hooks;
+pub mod jit;
+mod memory;
+#[allow(unsafe_code)] // enters compiled code
+pub mod program;
+#[allow(unsafe_code)] // hands pages back to the operating system
+pub mod tape;
+
+pub use jit::{CompileError, disassemble};
+pub use program::{Arg, Options, Out, Program, RunError, Stats};

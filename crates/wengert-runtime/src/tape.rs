@@ -1,0 +1,171 @@
+//! Tape memory: one contiguous stack that grows without copying.
+//!
+//! A [`Tape`] reserves a range of addresses far larger than memory; the operating system commits
+//! pages as they are first touched. Records can therefore be pushed by raw stores with one compare
+//! against a limit. Page faults cost more than the sweep that fills the pages, so tapes are kept in a
+//! pool with their pages for the next run, up to [`KEEP`] bytes over all of them.
+//!
+//! Compiled code gets the addresses [`Tape::base`] and [`Tape::limit_address`] and stays between
+//! them; nothing else reads or writes the memory.
+
+use crate::memory;
+use memmap2::{MmapMut, MmapOptions};
+use std::sync::Mutex;
+
+/// Bytes of touched pages the pool keeps for later runs.
+pub const KEEP: usize = 256 << 20;
+/// The largest reservation asked for: the addresses of a tape, not its memory.
+const RESERVE: usize = 1 << 40;
+/// Smaller than this, a tape is of no use.
+const RESERVE_LEAST: usize = 1 << 20;
+/// Below this offset pages stay small, so that a short run does not clear two mebibytes.
+const SMALL_PAGES: usize = 2 << 20;
+/// Tapes kept in the pool; address space is not endless.
+const POOLED: usize = 16;
+
+static POOL: Mutex<Vec<Tape>> = Mutex::new(Vec::new());
+
+/// A tape taken from the pool; goes back when dropped.
+#[derive(Debug)]
+pub struct Lease {
+    tape: Option<Tape>,
+    limit: usize,
+    used: usize,
+}
+
+/// There is no address space for a tape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no address space for a tape")]
+pub struct NoTape;
+
+/// An empty tape that may hold this many bytes, by default most of the memory that is left.
+///
+/// ```
+/// let tape = wengert_runtime::tape::lease(Some(1 << 20))?;
+/// assert_eq!(tape.limit(), 1 << 20);
+/// # Ok::<(), wengert_runtime::tape::NoTape>(())
+/// ```
+pub fn lease(limit: Option<u64>) -> Result<Lease, NoTape> {
+    let pooled = POOL.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).pop();
+    let tape = match pooled {
+        Some(tape) => tape,
+        None => Tape::reserve().ok_or(NoTape)?,
+    };
+    let most = tape.map.len();
+    let limit = limit.or_else(|| {
+        // Four fifths of what is left, counting the pages this tape already holds.
+        memory::available().map(|free| free / 5 * 4 + tape.resident as u64)
+    });
+    let limit = limit.map_or(most, |bytes| usize::try_from(bytes).unwrap_or(most).min(most));
+    Ok(Lease { tape: Some(tape), limit, used: limit })
+}
+
+impl Lease {
+    /// Bytes the tape may hold.
+    pub fn limit(&self) -> u64 {
+        self.limit as u64
+    }
+
+    /// Says how many bytes were written at most, so that only touched pages are handed back.
+    pub fn used(&mut self, bytes: u64) {
+        self.used = usize::try_from(bytes).unwrap_or(self.limit).min(self.limit);
+    }
+
+    /// The address of the empty tape.
+    pub fn base(&mut self) -> usize {
+        self.tape.as_mut().map_or(0, |tape| tape.map.as_mut_ptr() as usize)
+    }
+
+    /// One past the last address that may be written.
+    pub fn limit_address(&mut self) -> usize {
+        self.base() + self.limit
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let Some(mut tape) = self.tape.take() else { return };
+        tape.resident = tape.resident.max(self.used);
+        let mut pool = POOL.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if pool.len() < POOLED {
+            let kept: usize = pool.iter().map(|t| t.resident).sum();
+            if tape.trim(KEEP.saturating_sub(kept)) {
+                pool.push(tape);
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Tape {
+    map: MmapMut,
+    /// At most this many bytes from the start hold pages.
+    resident: usize,
+}
+
+impl Tape {
+    fn reserve() -> Option<Tape> {
+        let mut bytes = RESERVE;
+        while bytes >= RESERVE_LEAST {
+            if let Ok(map) = MmapOptions::new().len(bytes).no_reserve_swap().map_anon() {
+                // Advice only: a kernel without huge pages refuses it, and nothing is lost.
+                #[cfg(target_os = "linux")]
+                let _ = map.advise_range(
+                    memmap2::Advice::HugePage,
+                    SMALL_PAGES.min(bytes),
+                    bytes - SMALL_PAGES.min(bytes),
+                );
+                return Some(Tape { map, resident: 0 });
+            }
+            bytes /= 2;
+        }
+        None
+    }
+
+    /// Hands pages beyond `keep` bytes back; `false` where the system cannot.
+    fn trim(&mut self, keep: usize) -> bool {
+        const PAGE: usize = 64 << 10;
+        let keep = keep / PAGE * PAGE;
+        if self.resident <= keep {
+            return true;
+        }
+        #[cfg(unix)]
+        {
+            let length = self.resident.next_multiple_of(PAGE).min(self.map.len()) - keep;
+            // SAFETY: the pages become zeros. Nobody holds a reference into the map: the lease that
+            // gave out its address is being dropped, and its run has ended.
+            let done = unsafe {
+                self.map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, keep, length)
+            };
+            self.resident = keep;
+            done.is_ok()
+        }
+        #[cfg(not(unix))]
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tape_is_reused_and_trimmed() {
+        let mut first = lease(Some(1 << 30)).unwrap();
+        let base = first.base();
+        assert_eq!(first.limit_address() - base, 1 << 30);
+        first.used(512 << 20);
+        drop(first);
+        let pool = POOL.lock().unwrap();
+        let resident: usize = pool.iter().map(|t| t.resident).sum();
+        assert!(resident <= KEEP, "{resident} bytes are kept");
+    }
+
+    #[test]
+    fn the_default_limit_is_less_than_memory() {
+        let tape = lease(None).unwrap();
+        if let Some(free) = memory::available() {
+            assert!(tape.limit() <= free + KEEP as u64);
+        }
+    }
+}

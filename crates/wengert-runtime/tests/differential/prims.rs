@@ -1,0 +1,151 @@
+//! Every row of the table, over special and random inputs, with variables and with constants.
+
+use crate::random::{FLOATS, INTS, Random};
+use crate::{Arg, Both};
+use wengert_core::ops::{Prim, Scalar};
+
+/// Inputs a row is tried at.
+fn inputs(letters: &[char], random: &mut Random) -> Vec<Vec<Scalar>> {
+    let special = |letter: char, few: bool| -> Vec<Scalar> {
+        let step = if few { 2 } else { 1 };
+        match letter {
+            'f' => FLOATS.iter().step_by(step).map(|x| Scalar::F64(*x)).collect(),
+            'i' => INTS.iter().step_by(step).map(|x| Scalar::I64(*x)).collect(),
+            _ => vec![Scalar::Bool(false), Scalar::Bool(true)],
+        }
+    };
+    let mut all: Vec<Vec<Scalar>> = vec![Vec::new()];
+    for letter in letters {
+        let choices = special(*letter, letters.len() > 2);
+        let extended = all.iter().flat_map(|prefix| {
+            choices.iter().map(move |c| prefix.iter().copied().chain([*c]).collect())
+        });
+        all = extended.collect();
+    }
+    for _ in 0..2000 {
+        let any = letters.iter().map(|letter| match letter {
+            'f' => Scalar::F64(random.float()),
+            'i' => Scalar::I64(random.int()),
+            _ => Scalar::Bool(random.bits() & 1 == 1),
+        });
+        all.push(any.collect());
+    }
+    all
+}
+
+fn type_name(letter: char) -> &'static str {
+    match letter {
+        'f' => "f64",
+        'i' => "i64",
+        _ => "bool",
+    }
+}
+
+fn arg(s: &Scalar) -> Arg<'static> {
+    match s {
+        Scalar::F64(x) => Arg::F64(*x),
+        Scalar::I64(x) => Arg::I64(*x),
+        Scalar::Bool(x) => Arg::Bool(*x),
+    }
+}
+
+/// The signatures of a row, `*` replaced by each scalar.
+fn signatures(prim: Prim) -> Vec<(Vec<char>, char)> {
+    let (inputs, output) = prim.signature().split_once('>').unwrap();
+    let output = output.chars().next().unwrap();
+    let any = if inputs.contains('*') { vec!['f', 'i', 'b'] } else { vec!['f'] };
+    let replace = |c: char, by: char| if c == '*' { by } else { c };
+    any.into_iter()
+        .map(|by| (inputs.chars().map(|c| replace(c, by)).collect(), replace(output, by)))
+        .collect()
+}
+
+#[test]
+fn rows_of_variables() {
+    let mut random = Random(1);
+    for prim in Prim::ALL {
+        for (letters, output) in signatures(*prim) {
+            let params: Vec<String> =
+                (0..letters.len()).map(|k| format!("%x{k}: {}", type_name(letters[k]))).collect();
+            let args: Vec<String> = (0..letters.len()).map(|k| format!("%x{k}")).collect();
+            let text = format!(
+                "func @f({}) -> {} {{ %y = {} {}  return %y }}",
+                params.join(", "),
+                type_name(output),
+                prim.name(),
+                args.join(", ")
+            );
+            let both = Both::new(&text);
+            for input in inputs(&letters, &mut random) {
+                let args: Vec<Arg> = input.iter().map(arg).collect();
+                let _ = both.agree("f", &args);
+            }
+        }
+    }
+}
+
+/// One operand is a constant: other code is generated for some rows.
+#[test]
+fn rows_with_a_constant() {
+    let mut random = Random(2);
+    for prim in Prim::ALL.iter().filter(|p| p.arity() == 2) {
+        let (letters, output) = signatures(*prim).remove(0);
+        for which in 0..2 {
+            let constants: Vec<Scalar> = match letters[which] {
+                'f' => FLOATS.iter().map(|x| Scalar::F64(*x)).collect(),
+                'i' => INTS.iter().map(|x| Scalar::I64(*x)).collect(),
+                _ => vec![Scalar::Bool(true), Scalar::Bool(false)],
+            };
+            let mut text = String::new();
+            for (k, c) in constants.iter().enumerate() {
+                let c = if matches!(c, Scalar::F64(x) if x.is_nan()) {
+                    "nan".into()
+                } else {
+                    c.to_string()
+                };
+                let args = if which == 0 { format!("{c}, %x") } else { format!("%x, {c}") };
+                text += &format!(
+                    "func @f{k}(%x: {}) -> {} {{ %y = {} {args}  return %y }}\n",
+                    type_name(letters[1 - which]),
+                    type_name(output),
+                    prim.name(),
+                );
+            }
+            let both = Both::new(&text);
+            for input in inputs(&letters[1 - which..2 - which], &mut random).iter().take(300) {
+                for k in 0..constants.len() {
+                    let _ = both.agree(&format!("f{k}"), &[arg(&input[0])]);
+                }
+            }
+        }
+    }
+}
+
+/// Comparisons that feed a branch and a select directly.
+#[test]
+fn conditions() {
+    let rows: Vec<&Prim> = Prim::ALL.iter().filter(|p| p.signature().ends_with(">b")).collect();
+    for prim in rows {
+        let (letters, _) = signatures(*prim).remove(0);
+        let params: Vec<String> =
+            (0..letters.len()).map(|k| format!("%x{k}: {}", type_name(letters[k]))).collect();
+        let args: Vec<String> = (0..letters.len()).map(|k| format!("%x{k}")).collect();
+        let text = format!(
+            "func @f({}) -> (f64, i64, bool) {{
+               %c = {} {}
+               %n = not %c
+               %v = if %c {{ yield 1.5 }} else {{ yield -0.0 }}
+               %s = select %n, 3, 4
+               return %v, %s, %c
+             }}",
+            params.join(", "),
+            prim.name(),
+            args.join(", ")
+        );
+        let both = Both::new(&text);
+        for input in inputs(&letters, &mut Random(3)) {
+            let args: Vec<Arg> = input.iter().map(arg).collect();
+            both.agree("f", &args).unwrap();
+        }
+    }
+}
