@@ -163,24 +163,13 @@ struct Stage {
 impl Slope {
     #[inline(always)]
     fn new(c: f64, [sigma, rho, beta]: [f64; 3]) -> Slope {
-        Slope {
-            c,
-            sigma: c * sigma,
-            rho: c * rho,
-            beta: c * beta,
-        }
+        Slope { c, sigma: c * sigma, rho: c * rho, beta: c * beta }
     }
 
     #[inline(always)]
     fn at(&self, s: [f64; 3]) -> Stage {
         let crz = (-self.c).mul_add(s[2], self.rho);
-        Stage {
-            s,
-            cx: self.c * s[0],
-            cy: self.c * s[1],
-            crz,
-            yx: s[1] - s[0],
-        }
+        Stage { s, cx: self.c * s[0], cy: self.c * s[1], crz, yx: s[1] - s[0] }
     }
 
     /// `base + c f`.
@@ -197,14 +186,8 @@ impl Slope {
     #[inline(always)]
     fn pull(&self, g: &Stage, v: [f64; 3], base: [f64; 3]) -> [f64; 3] {
         [
-            g.cy.mul_add(
-                v[2],
-                g.crz.mul_add(v[1], (-self.sigma).mul_add(v[0], base[0])),
-            ),
-            g.cx.mul_add(
-                v[2],
-                (-self.c).mul_add(v[1], self.sigma.mul_add(v[0], base[1])),
-            ),
+            g.cy.mul_add(v[2], g.crz.mul_add(v[1], (-self.sigma).mul_add(v[0], base[0]))),
+            g.cx.mul_add(v[2], (-self.c).mul_add(v[1], self.sigma.mul_add(v[0], base[1]))),
             (-self.beta).mul_add(v[2], (-g.cx).mul_add(v[1], base[2])),
         ]
     }
@@ -407,11 +390,9 @@ fn h_grad_body(x: &mut [f64], grad: &mut [f64], tape: &mut Vec<f64>) -> f64 {
     assert_eq!(x.len(), grad.len(), "the gradient is as long as the array");
     let tape = sized(tape, x.len());
     tape.copy_from_slice(x);
-    let (Some((&mut first, rest)), Some((grad0, grads)), Some((_, old))) = (
-        x.split_first_mut(),
-        grad.split_first_mut(),
-        tape.split_first(),
-    ) else {
+    let (Some((&mut first, rest)), Some((grad0, grads)), Some((_, old))) =
+        (x.split_first_mut(), grad.split_first_mut(), tape.split_first())
+    else {
         return 0.0;
     };
     // Forward, leaving dx_i/d(start x_i) = x_{i-1} + cos(start x_i) in the gradient's place.
@@ -465,15 +446,7 @@ mod tests {
         let n = 1_000_000;
         let (value, grad) = a_grad(A, n, &mut Vec::new());
         close(&[value], &[0.5015959642387042], 1e-10);
-        close(
-            &grad,
-            &[
-                1.1499691497411388,
-                2.2926204264086714,
-                2.0688111138335905e-06,
-            ],
-            1e-10,
-        );
+        close(&grad, &[1.1499691497411388, 2.2926204264086714, 2.0688111138335905e-06], 1e-10);
         close(&[a_value(A, n)], &[value], 1e-15);
     }
 
@@ -501,11 +474,7 @@ mod tests {
     fn lorenz_system() {
         let mut tape = Vec::new();
         let (value, grad) = c_grad(C, 10_000, &mut tape);
-        close(
-            &[value, c_value(C, 10_000)],
-            &[-8.173499932239537; 2],
-            1e-11,
-        );
+        close(&[value, c_value(C, 10_000)], &[-8.173499932239537; 2], 1e-11);
         close(
             &grad,
             &[
@@ -539,11 +508,7 @@ mod tests {
         let mut tape = Vec::new();
         let (value, grad) = f2_grad([0.01, 0.99], &mut tape);
         assert_eq!(tape.len(), 2 * 425);
-        close(
-            &[value, f2_value([0.01, 0.99])],
-            &[0.34227031649164263; 2],
-            1e-11,
-        );
+        close(&[value, f2_value([0.01, 0.99])], &[0.34227031649164263; 2], 1e-11);
         close(&grad, &[14.831330137118604, 4.97778864504514], 1e-11);
     }
 
@@ -556,13 +521,7 @@ mod tests {
         close(&[value, h_value(&mut y)], &[55479.48190203827; 2], 1e-11);
         assert_eq!(x, y);
         let waves = grad.iter().enumerate().map(|(k, g)| g * (k as f64).cos());
-        let digest = [
-            grad[0],
-            grad[n / 2],
-            grad[n - 1],
-            grad.iter().sum(),
-            waves.sum(),
-        ];
+        let digest = [grad[0], grad[n / 2], grad[n - 1], grad.iter().sum(), waves.sum()];
         let want = [
             1.0972593880015984,
             0.17134496513954253,

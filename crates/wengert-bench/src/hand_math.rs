@@ -7,11 +7,7 @@
 /// 1.5 * 2^52: adding it rounds to an integer and leaves that integer in the low bits.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
 /// pi/2 in three parts of 53, 33 and 53 bits.
-const PIO2: [f64; 3] = [
-    std::f64::consts::FRAC_PI_2,
-    6.12323399538461e-17,
-    3.5215598651832e-27,
-];
+const PIO2: [f64; 3] = [std::f64::consts::FRAC_PI_2, 6.12323399538461e-17, 3.5215598651832e-27];
 /// Below this the three-part reduction is accurate.
 const REDUCE_LIMIT: f64 = 1.0e6;
 
@@ -189,10 +185,7 @@ mod tests {
             let x = f64::from(i) * 1.37e-4;
             assert!(ulps(tanh(x), x.tanh()) <= 3.0, "tanh {x}");
             let (s, c) = sin_cos(x);
-            assert!(
-                ulps(s, x.sin()) <= 2.0 && ulps(c, x.cos()) <= 2.0,
-                "sin_cos {x}"
-            );
+            assert!(ulps(s, x.sin()) <= 2.0 && ulps(c, x.cos()) <= 2.0, "sin_cos {x}");
             assert!(ulps(sin(x), x.sin()) <= 2.0, "sin {x}");
             assert!(ulps(sin_cos_mid(x).1, x.cos()) <= 2.0, "sin_cos_mid {x}");
         }

@@ -23,6 +23,8 @@ pub struct Row {
     pub gradient_s: f64,
     /// Seconds for value and gradient by hand.
     pub hand_s: f64,
+    /// Seconds by hand with vector lanes, where looking ahead allows them.
+    pub lanes_s: Option<f64>,
     /// Tape bytes per iteration.
     pub tape_bytes_per_iteration: f64,
     /// Seconds from source text to native code.
@@ -40,7 +42,7 @@ impl Row {
     /// The row as a JSON object.
     pub fn json(&self) -> String {
         format!(
-            "{{\"workload\": \"{}\", \"backend\": \"{}\", \"n\": {}, \"primal_s\": {:e}, \"gradient_s\": {:e}, \"hand_s\": {:e}, \"ratio_to_hand\": {:.4}, \"tape_bytes_per_iteration\": {}, \"compile_s\": {:e}, \"error\": {}}}",
+            "{{\"workload\": \"{}\", \"backend\": \"{}\", \"n\": {}, \"primal_s\": {:e}, \"gradient_s\": {:e}, \"hand_s\": {:e}, \"ratio_to_hand\": {:.4}, \"tape_bytes_per_iteration\": {}, \"compile_s\": {:e}, \"hand_lanes_s\": {}, \"error\": {}}}",
             self.workload,
             self.backend,
             self.n,
@@ -50,6 +52,7 @@ impl Row {
             self.ratio(),
             self.tape_bytes_per_iteration,
             self.compile_s,
+            self.lanes_s.map_or("null".into(), |s| format!("{s:e}")),
             self.error.map_or("null".into(), |(e, _)| format!("{e:e}")),
         )
     }
@@ -85,6 +88,7 @@ pub fn measure(workload: &Workload, n: usize, budget: f64) -> Result<Row, Measur
     let options = Options::default();
     let mut scratch = Scratch::default();
     let mut best = [f64::INFINITY; 3];
+    let mut lanes_s = None;
     let mut tape = 0;
     let mut results = Vec::new();
     let start = Instant::now();
@@ -101,6 +105,10 @@ pub fn measure(workload: &Workload, n: usize, budget: f64) -> Result<Row, Measur
         results = out;
         let (t, _) = seconds(|| std::hint::black_box((workload.hand)(n, &mut scratch)));
         best[2] = best[2].min(t);
+        if let Some(lanes) = workload.lanes {
+            let (t, _) = seconds(|| std::hint::black_box(lanes(n, &mut scratch)));
+            lanes_s = Some(lanes_s.map_or(t, |best: f64| best.min(t)));
+        }
         rounds += 1;
     }
     let flat: Vec<f64> = results
@@ -118,6 +126,7 @@ pub fn measure(workload: &Workload, n: usize, budget: f64) -> Result<Row, Measur
         primal_s: best[0],
         gradient_s: best[1],
         hand_s: best[2],
+        lanes_s,
         tape_bytes_per_iteration: tape as f64 / (workload.iterations)(n) as f64,
         compile_s: compiled.compile_s,
         error: workload.compare(n, flat[0], &flat[1..]),

@@ -2,6 +2,8 @@
 //!
 //! The names are those of the benchmark table: `a` scalar recurrence, `a0` the same whose adjoint
 //! decays, `c` Lorenz by RK4, `f2` Kepler's equation by fixed point, `h` in-place recurrence.
+// References come from extended precision and keep all its digits.
+#![allow(clippy::excessive_precision)]
 
 use std::time::Instant;
 use wengert_core::check::Derived;
@@ -11,10 +13,10 @@ use wengert_core::lower::{ArgType, lower};
 use wengert_core::ops::Scalar;
 use wengert_core::span::Diagnostic;
 use wengert_core::surface::python;
-use wengert_core::transform::{expand, pipeline};
+use wengert_core::transform::pipeline;
 use wengert_runtime::{CompileError, Program};
 
-use crate::hand;
+use crate::{hand, hand_scalar};
 
 /// A workload: its source, its arguments for a size, and the adjoint by hand.
 pub struct Workload {
@@ -29,6 +31,8 @@ pub struct Workload {
     pub args: fn(usize) -> Vec<Val>,
     /// Value and gradient by hand: the value, then the gradient, written behind one another.
     pub hand: fn(usize, &mut Scratch) -> Vec<f64>,
+    /// The same where it can look ahead and use vector lanes.
+    pub lanes: Option<fn(usize, &mut Scratch) -> f64>,
     /// Iterations the loop makes at a size.
     pub iterations: fn(usize) -> usize,
     /// Reference value and gradient (or its digest) at a size, and the agreement expected.
@@ -78,6 +82,7 @@ pub const ALL: &[Workload] = &[
             let (value, grad) = hand::a_grad(A, n, &mut s.tape);
             joined(value, &grad)
         },
+        lanes: None,
         iterations: |n| n,
         reference: Some(Reference {
             n: 1_000_000,
@@ -100,6 +105,7 @@ pub const ALL: &[Workload] = &[
             let (value, grad) = hand::a0_grad([A[0], A[1]], A[2], n, &mut s.tape);
             joined(value, &grad)
         },
+        lanes: None,
         iterations: |n| n,
         reference: None,
     },
@@ -113,6 +119,7 @@ pub const ALL: &[Workload] = &[
             let (value, grad) = hand::c_grad(LORENZ, n, &mut s.tape);
             joined(value, &grad)
         },
+        lanes: None,
         iterations: |n| n,
         reference: Some(Reference {
             n: 1_000_000,
@@ -138,6 +145,7 @@ pub const ALL: &[Workload] = &[
             let (value, grad) = hand::f2_grad(KEPLER, &mut s.tape);
             joined(value, &grad)
         },
+        lanes: None,
         iterations: |_| 425,
         reference: Some(Reference {
             n: 425,
@@ -158,11 +166,20 @@ pub const ALL: &[Workload] = &[
             }
             s.x.clear();
             s.x.extend_from_slice(&s.start);
-            let value = hand::h_grad(&mut s.x, &mut s.grad, &mut s.tape);
+            let value = hand_scalar::h_grad(&mut s.x, &mut s.grad, &mut s.tape);
             // The gradient stays where it is: handing it on is not part of the work.
             let last = s.grad.last().copied().unwrap_or(0.0);
             vec![value, last]
         },
+        lanes: Some(|n, s| {
+            if s.start.len() != n {
+                s.start = hand::h_start(n);
+                s.grad = vec![0.0; n];
+            }
+            s.x.clear();
+            s.x.extend_from_slice(&s.start);
+            hand::h_grad(&mut s.x, &mut s.grad, &mut s.tape)
+        }),
         iterations: |n| n,
         reference: Some(Reference {
             n: 100_000,
@@ -202,9 +219,7 @@ impl Workload {
         let ir = lower(&module, &function, &kinds)?;
         let func = pipeline::run(&ir, &function)?;
         let derived = Derived::new(func, self.wrt.to_vec())?;
-        let native = |module: &Module, entry: &str| {
-            Program::compile(&expand::module(module), &[entry])
-        };
+        let native = |module: &Module, entry: &str| Program::compile(module, &[entry]);
         let value = native(&derived.primal, &function)?;
         let gradient = native(&derived.reverse, &format!("{function}.vjp"))?;
         let compile_s = start.elapsed().as_secs_f64();

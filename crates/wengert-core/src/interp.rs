@@ -257,13 +257,19 @@ impl<'m> Interp<'m> {
         self.run_named(name, args, inst.span)
     }
 
+    /// A function of the module, or one that elementary functions call.
+    fn named(&self, name: &str) -> &'m Func {
+        let found = self.module.func(name).or_else(|| math::helper(name));
+        found.unwrap_or_else(|| unreachable!("verified"))
+    }
+
     fn run_named(&mut self, name: &str, args: Vec<Val>, span: Span) -> Run<Vec<Val>> {
-        let callee = self.module.func(name).unwrap_or_else(|| unreachable!("verified"));
+        let callee = self.named(name);
         self.run(callee, args, span)
     }
 
     fn callee_args(&self, env: &mut Env, inst: &Inst, name: &str) -> Vec<Val> {
-        let callee = self.module.func(name).unwrap_or_else(|| unreachable!("verified"));
+        let callee = self.named(name);
         let args = inst.args.iter().zip(callee.params());
         args.map(|(a, p)| {
             let taken = callee.ty(*p) == Type::Tape || consumes(callee, *p);

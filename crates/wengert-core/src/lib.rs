@@ -2,7 +2,8 @@
 //!
 //! Reading order: [`ops`] (the rule table), [`ir`] (programs), [`surface`] (what users write),
 //! [`lower`] (surface to IR), [`transform`] (derivatives and passes), [`interp`] (the
-//! specification of what programs mean), [`math`] (elementary functions, written in the IR).
+//! specification of what programs mean), [`math`] (elementary functions, written in the IR),
+//! [`check`] (derivatives against each other), [`generate`] (random programs to check it all on).
 #![forbid(unsafe_code)]
 
 pub mod check;

@@ -285,3 +285,36 @@ fn arrays_made_in_the_loop() {
         &[Val::f64(0.4), Val::i64(4)],
     );
 }
+
+#[test]
+fn a_branch_that_hands_on_an_array_as_it_is() {
+    for (c, gradient) in [(0.2, [0.0, 2.0]), (0.8, [2.0, 0.0])] {
+        let g = check(
+            "func @f(%x: [f64], %y: [f64], %c: f64) -> f64 {
+               %big = gt %c, 0.5
+               %z = if %big { yield %x } else { yield %y }
+               %e = load %z, 0
+               %s = add %e, %e
+               return %s
+             }",
+            &[Val::array(vec![0.3]), Val::array(vec![0.9]), Val::f64(c)],
+        );
+        assert_eq!(g[..2], gradient);
+    }
+}
+
+#[test]
+fn a_branch_with_an_array_is_not_computed_again() {
+    check(
+        "func @f(%x: f64, %a: [f64]) -> f64 {
+           %c = ne 0.5, %x
+           %s, %b, %t = if %c { yield %x, %a, 0.5 } else { yield 0.5, %a, %x }
+           %p = mul %s, %t
+           %q = sin %p
+           %e = load %b, 0
+           %y = add %q, %e
+           return %y
+         }",
+        &[Val::f64(0.9), Val::array(vec![0.7])],
+    );
+}

@@ -18,10 +18,15 @@ fn derivatives_of_generated_programs() {
     let count = number("WENGERT_PROGRAMS").unwrap_or(200);
     println!("WENGERT_SEED={seed}");
     let mut failures = 0;
-    let coverage = generate::run(seed, count, &mut |k, failure| {
-        failures += 1;
-        println!("program {k}: {failure}");
-        assert!(failures < 10, "WENGERT_SEED={seed}: stopped after {failures} failures");
+    let coverage = generate::run(seed, count, &mut |k, result| {
+        if (k + 1) % 1000 == 0 {
+            println!("{} programs", k + 1);
+        }
+        if let Err(failure) = result {
+            failures += 1;
+            println!("program {k}: {failure}");
+            assert!(failures < 10, "WENGERT_SEED={seed}: stopped after {failures} failures");
+        }
     });
     println!("{coverage}");
     assert_eq!(failures, 0, "WENGERT_SEED={seed}");

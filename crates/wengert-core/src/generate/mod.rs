@@ -9,7 +9,11 @@
 //! ```
 //! use wengert_core::generate;
 //!
-//! let coverage = generate::run(1, 3, &mut |_, failure| panic!("{failure}"));
+//! let coverage = generate::run(1, 3, &mut |_, result| {
+//!     if let Err(failure) = result {
+//!         panic!("{failure}");
+//!     }
+//! });
 //! assert_eq!(coverage.programs, 3);
 //! ```
 
@@ -76,8 +80,11 @@ pub fn case(seed: u64) -> Case {
     Case { func, args, wrt, seed: random.bits() }
 }
 
+/// What came of checking a program.
+pub type Outcome = Result<Coverage, Box<Failure>>;
+
 /// Checks the program a seed names.
-pub fn check_program(seed: u64) -> Result<Coverage, Box<Failure>> {
+pub fn check_program(seed: u64) -> Outcome {
     let case = case(seed);
     case.check().map_err(|trouble| {
         let smallest = shrink::shrink(&case, &trouble);
@@ -85,15 +92,16 @@ pub fn check_program(seed: u64) -> Result<Coverage, Box<Failure>> {
     })
 }
 
-/// Checks `count` programs, the seeds of which follow from `seed`. `failed` is told of each failure
-/// and the number of programs before it.
-pub fn run(seed: u64, count: u64, failed: &mut dyn FnMut(u64, &Failure)) -> Coverage {
+/// Checks `count` programs, the seeds of which follow from `seed`. `each` is told what came of each, in
+/// order; the coverage of those that passed is given back.
+pub fn run(seed: u64, count: u64, each: &mut dyn FnMut(u64, &Outcome)) -> Coverage {
     let mut seeds = Random(seed);
     let mut total = Coverage::default();
     for k in 0..count {
-        match check_program(seeds.bits()) {
-            Ok(coverage) => total.add(&coverage),
-            Err(failure) => failed(k, &failure),
+        let result = check_program(seeds.bits());
+        each(k, &result);
+        if let Ok(coverage) = result {
+            total.add(&coverage);
         }
     }
     total

@@ -15,6 +15,37 @@ use std::sync::Arc;
 /// Deepest nesting of loops.
 const MAX_LOOPS: usize = 3;
 
+/// The kinds of statements.
+#[derive(Clone, Copy, Debug)]
+enum Statement {
+    Float,
+    Int,
+    Bool,
+    Load,
+    Store,
+    Overwrite,
+    Stencil,
+    Array,
+    If,
+    For,
+    While,
+}
+
+/// How often each kind is made, on average over programs.
+const STATEMENTS: [(Statement, u64); 11] = [
+    (Statement::Float, 8),
+    (Statement::Int, 1),
+    (Statement::Bool, 1),
+    (Statement::Load, 3),
+    (Statement::Store, 3),
+    (Statement::Overwrite, 3),
+    (Statement::Stencil, 3),
+    (Statement::Array, 1),
+    (Statement::If, 4),
+    (Statement::For, 4),
+    (Statement::While, 3),
+];
+
 /// A generated program and where to run it.
 #[derive(Clone, Debug)]
 pub struct Program {
@@ -53,6 +84,10 @@ pub(super) struct Generator {
     loops: usize,
     /// Statements left to make.
     budget: usize,
+    /// How often this program makes each kind of statement.
+    weights: Vec<u64>,
+    /// How many of 16 results and carries are arrays.
+    arrays: u64,
 }
 
 /// The program with this seed.
@@ -79,7 +114,12 @@ pub fn program(seed: u64) -> Program {
     }
     let (b, values) = Builder::new("f", &params);
     let budget = [6, 12, 24, 40][random.below(4) as usize];
-    let mut g = Generator { b, random, scope: Scope::default(), loops: 0, budget };
+    // Programs that lack some kinds of statements and abound in others reach states that an even mixture
+    // never does (swarm testing: Groce et al. 2012).
+    let weights =
+        STATEMENTS.iter().map(|(_, w)| w * [0, 1, 1, 3][random.below(4) as usize]).collect();
+    let arrays = [1, 5, 9][random.below(3) as usize];
+    let mut g = Generator { b, random, scope: Scope::default(), loops: 0, budget, weights, arrays };
     for (v, (ty, _)) in values.iter().zip(&params) {
         g.see(*v, *ty);
     }
@@ -126,27 +166,34 @@ impl Generator {
             return;
         }
         self.budget -= 1;
-        match self.random.below(32) {
-            0..=8 => {
-                self.float_expression();
-            }
-            9 => {
+        let total: u64 = self.weights.iter().sum();
+        let mut at = self.random.below(total.max(1));
+        let chosen = STATEMENTS.iter().zip(&self.weights).find(|(_, weight)| {
+            let here = at < **weight;
+            at = at.saturating_sub(**weight);
+            here
+        });
+        match chosen.map(|((statement, _), _)| *statement) {
+            Some(Statement::Int) => {
                 self.int_expression();
             }
-            10 => {
+            Some(Statement::Bool) => {
                 self.bool_expression();
             }
-            11..=13 => self.load_statement(),
-            14..=16 => self.store_statement(),
-            17..=19 => self.overwrite(),
-            20 => {
+            Some(Statement::Load) => self.load_statement(),
+            Some(Statement::Store) => self.store_statement(),
+            Some(Statement::Overwrite) => self.overwrite(),
+            Some(Statement::Stencil) => self.stencil(),
+            Some(Statement::Array) => {
                 let array = self.fresh_array();
                 self.see(array, Type::Array);
             }
-            21..=24 => self.branch(),
-            25..=28 if self.loops < MAX_LOOPS => self.for_loop(),
-            29..=31 if self.loops < MAX_LOOPS => self.while_loop(),
-            _ => self.store_statement(),
+            Some(Statement::If) => self.branch(),
+            Some(Statement::For) if self.loops < MAX_LOOPS => self.for_loop(),
+            Some(Statement::While) if self.loops < MAX_LOOPS => self.while_loop(),
+            _ => {
+                self.float_expression();
+            }
         }
     }
 
@@ -199,10 +246,10 @@ impl Generator {
 
     /// A new array, not in sight yet.
     fn fresh_array(&mut self) -> Value {
-        if self.chance(2) {
-            if let Some(array) = self.readable() {
-                return self.b.op(Op::Copy, &[array])[0];
-            }
+        if self.chance(2)
+            && let Some(array) = self.readable()
+        {
+            return self.b.op(Op::Copy, &[array])[0];
         }
         let v = self.state_float();
         let n = if self.chance(2) {
@@ -266,25 +313,57 @@ impl Generator {
         self.see(next, Type::Array);
     }
 
+    /// Several elements read, one written: what makes taking an array back cheaper than saving loads.
+    fn stencil(&mut self) {
+        let Some(array) = self.take_array() else {
+            return self.load_statement();
+        };
+        let loads: Vec<Value> = (0..2 + self.random.below(3))
+            .map(|_| {
+                let i = self.index(array);
+                self.b.load(array, i)
+            })
+            .collect();
+        let mut sum = self.float().value;
+        for pair in loads.windows(2) {
+            let smooth = self.b.prim(Prim::Sin, &[pair[0]]);
+            let product = self.b.mul(smooth, pair[1]);
+            sum = self.b.fma(product, pair[0], sum);
+        }
+        let made = self.squash(Float { value: sum, bound: 16.0 + 2.0 * STATE }, STATE);
+        self.scope.floats.push(made);
+        let v = if self.chance(4) { self.state_float() } else { made.value };
+        let i = self.index(array);
+        let next = self.b.store(array, i, v);
+        self.see(next, Type::Array);
+    }
+
     /// A type for a result or a carry.
     fn kind(&mut self) -> Type {
         match self.random.below(16) {
-            0..=8 => Type::F64,
-            9..=13 => Type::Array,
-            14 => Type::I64,
-            _ => Type::Bool,
+            0 => Type::I64,
+            1 => Type::Bool,
+            k if k < 2 + self.arrays => Type::Array,
+            _ => Type::F64,
         }
     }
 
     /// A value of a type to hand on from a block, small enough for a carry.
     fn hand_on(&mut self, ty: Type) -> Value {
         match ty {
-            Type::F64 => {
-                if self.chance(2) {
-                    self.float_expression();
+            Type::F64 => match self.random.below(3) {
+                0 => self.state_float(),
+                1 => {
+                    let made = self.float_expression();
+                    self.squash(made, STATE).value
                 }
-                self.state_float()
-            }
+                _ => {
+                    let (a, c, d) = (self.float(), self.float(), self.float());
+                    let value = self.b.fma(a.value, c.value, d.value);
+                    let bound = a.bound * c.bound + d.bound;
+                    self.squash(Float { value, bound }, STATE).value
+                }
+            },
             Type::I64 => {
                 let i = self.int();
                 self.remainder(i.value, 7).value
@@ -398,7 +477,12 @@ impl Generator {
     }
 
     fn exit(&mut self, counter: Value, limit: Option<i64>, types: &[Type]) {
-        let data = if self.chance(5) { self.bool() } else { self.float_comparison() };
+        let mut data = if self.chance(5) { self.bool() } else { self.float_comparison() };
+        if self.chance(2) {
+            let first = self.b.i64(1);
+            let running = self.b.prim(Prim::IGe, &[counter, first]);
+            data = self.b.prim(Prim::And, &[running, data]);
+        }
         let condition = match limit {
             Some(limit) => {
                 let limit = self.b.i64(limit);
@@ -420,23 +504,26 @@ impl Generator {
 
     /// Results that depend on most of what is in sight.
     fn results(&mut self) -> Vec<Value> {
-        let mut results = Vec::new();
-        for _ in 0..1 + self.random.below(3) {
-            let mut sum = self.float_expression();
-            for _ in 0..self.random.below(4) {
-                let other = self.float();
-                let value = self.b.fma(sum.value, other.value, other.value);
-                let bound = sum.bound * other.bound + other.bound;
-                sum = self.squash(Float { value, bound }, STATE);
-            }
-            results.push(sum.value);
-        }
+        let mut seen = self.scope.floats.clone();
         let arrays: Vec<Value> = self.scope.arrays.iter().map(|a| a.value).collect();
         for array in arrays {
             let i = self.index(array);
-            let v = self.b.load(array, i);
-            let sum = self.b.fma(results[0], v, v);
-            results[0] = sum;
+            let value = self.b.load(array, i);
+            seen.push(Float { value, bound: STATE });
+        }
+        let mut results = Vec::new();
+        for _ in 0..1 + self.random.below(3) {
+            let mut sum = self.float_expression();
+            for x in &seen {
+                if self.chance(3) {
+                    continue;
+                }
+                let factor = self.random.float(0.3, 1.0);
+                let c = self.b.f64(factor);
+                let value = self.b.fma(x.value, c, sum.value);
+                sum = self.squash(Float { value, bound: x.bound + sum.bound }, 2.0 * STATE);
+            }
+            results.push(sum.value);
         }
         if self.chance(3) {
             for _ in 0..1 + self.random.below(2) {

@@ -171,11 +171,7 @@ impl Generator {
                 (self.b.prim(Prim::FToI, &[wide]), 1 + (3.0 * x.bound) as i64)
             }
         };
-        let made = if bound > INT_LIMIT {
-            self.remainder(value, 7)
-        } else {
-            Int { value, bound }
-        };
+        let made = if bound > INT_LIMIT { self.remainder(value, 7) } else { Int { value, bound } };
         self.scope.ints.push(made);
         made
     }

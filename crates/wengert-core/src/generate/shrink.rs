@@ -15,10 +15,13 @@ use std::collections::HashMap;
 /// Checks after which shrinking stops.
 const MOST_CHECKS: usize = 20_000;
 
+/// Operands that are tried in the place of a result.
+const OPERANDS: usize = 3;
+
 /// One way to make a program smaller. Instructions are numbered in printing order.
 #[derive(Clone, Copy, Debug)]
 enum Edit {
-    /// Delete an instruction; an operand (0) or a constant stands for each result.
+    /// Delete an instruction; one of its first operands or a constant stands for each result.
     Forget(usize, usize),
     /// Put a nested block in the place of its instruction.
     Inline(usize, usize),
@@ -44,7 +47,8 @@ enum Edit {
 
 /// The smallest program found that fails like this one.
 pub fn shrink(case: &Case, trouble: &Trouble) -> Case {
-    let mut shrinker = Shrinker { best: case.clone(), kind: trouble.kind, sign: sign(trouble), checks: 0 };
+    let mut shrinker =
+        Shrinker { best: case.clone(), kind: trouble.kind, sign: sign(trouble), checks: 0 };
     if trouble.kind == Kind::Invalid {
         return shrinker.best;
     }
@@ -104,7 +108,7 @@ impl Shrinker {
             any |= self.attempt(Edit::Result(k));
         }
         for n in (0..count(&self.best.func.body)).rev() {
-            for choice in 0..3 {
+            for choice in 0..OPERANDS + 2 {
                 if self.attempt(Edit::Forget(n, choice)) {
                     any = true;
                     break;
@@ -203,14 +207,15 @@ fn apply(case: &Case, edit: Edit) -> Option<Case> {
             let mut map = HashMap::new();
             for (k, r) in gone.results.iter().enumerate() {
                 let ty = func.ty(*r);
-                let stand_in = if choice > 0 {
-                    constant(func, ty, choice)
+                let stand_in = if choice >= OPERANDS {
+                    constant(func, ty, choice - OPERANDS)
                 } else if matches!(gone.op, Op::For | Op::While) {
                     Some(gone.args[bounds(&gone) + k])
                 } else {
-                    gone.args.iter().copied().find(|a| func.ty(*a) == ty)
+                    gone.args.get(choice).copied().filter(|a| func.ty(*a) == ty)
                 };
-                map.insert(*r, stand_in?);
+                // Where nothing can stand for it, nothing may use it: the verifier will tell.
+                map.extend(stand_in.map(|v| (*r, v)));
             }
             if choice > 0 && map.is_empty() {
                 return None;
@@ -286,11 +291,9 @@ fn apply(case: &Case, edit: Edit) -> Option<Case> {
                 }
                 Some(result)
             })??;
-            if !map.contains_key(&result) {
-                let ty = func.ty(result);
-                if let Some(c) = constant(func, ty, 1) {
-                    map.insert(result, c);
-                }
+            let ty = func.ty(result);
+            if let Some(c) = constant(func, ty, 1) {
+                map.entry(result).or_insert(c);
             }
             replace(&mut body, &map);
             func.body = body;

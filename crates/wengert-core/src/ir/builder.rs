@@ -190,10 +190,9 @@ impl Builder {
     fn fold(&mut self, prim: Prim, args: &[Value]) -> Option<Value> {
         use Prim::*;
         let constants: Vec<Option<Scalar>> = args.iter().map(|a| self.func.as_const(*a)).collect();
-        if let Some(inputs) = constants.iter().copied().collect::<Option<Vec<Scalar>>>() {
-            if let Some(Ok(value)) = eval(prim, &inputs) {
-                return Some(self.func.constant(value));
-            }
+        let inputs: Option<Vec<Scalar>> = constants.iter().copied().collect();
+        if let Some(Some(Ok(value))) = inputs.map(|inputs| eval(prim, &inputs)) {
+            return Some(self.func.constant(value));
         }
         let is = |k: usize, c: Scalar| constants.get(k).copied().flatten() == Some(c);
         let one = Scalar::F64(1.0);

@@ -36,8 +36,14 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Diagnostic> {
     let mut out = Vec::new();
     let mut at = 0;
     let name_end = |from: usize| {
-        let is_name = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_' || *b == b'.';
-        from + bytes[from..].iter().take_while(|b| is_name(b)).count()
+        // Two dots are a range, not part of a name: `%from.0..%to.1`.
+        let is_range = |at: usize| bytes[at..].starts_with(b"..");
+        let is_name = |at: usize| {
+            bytes[at].is_ascii_alphanumeric()
+                || bytes[at] == b'_'
+                || (bytes[at] == b'.' && !is_range(at))
+        };
+        (from..bytes.len()).find(|at| !is_name(*at)).unwrap_or(bytes.len())
     };
     while at < bytes.len() {
         let start = at;
@@ -130,5 +136,18 @@ fn number(text: &str) -> Option<Token> {
         "-inf" => Some(Token::Float(f64::NEG_INFINITY)),
         _ if text.contains(['.', 'e', 'E']) => text.parse().ok().map(Token::Float),
         _ => text.parse().ok().map(Token::Int),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_ends_at_a_range() {
+        let tokens = tokens("%from.0..%to.1").unwrap();
+        let value = |name: &str| Token::Value(name.into());
+        let found: Vec<Token> = tokens.into_iter().map(|(token, _)| token).collect();
+        assert_eq!(found, [value("from.0"), Token::Mark(".."), value("to.1"), Token::End]);
     }
 }

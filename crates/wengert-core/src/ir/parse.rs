@@ -52,6 +52,9 @@ struct Parser {
 
 type Parsed<T> = Result<T, Diagnostic>;
 
+/// An operation with its operands, result types and blocks.
+type Operation = (Op, Vec<Value>, Vec<Type>, Vec<Block>);
+
 impl Parser {
     fn peek(&self) -> &Token {
         &self.tokens[self.at].0
@@ -304,13 +307,7 @@ impl Parser {
         Ok(())
     }
 
-    #[allow(clippy::type_complexity)]
-    fn operation(
-        &mut self,
-        b: &mut Builder,
-        word: &str,
-        span: Span,
-    ) -> Parsed<(Op, Vec<Value>, Vec<Type>, Vec<Block>)> {
+    fn operation(&mut self, b: &mut Builder, word: &str, span: Span) -> Parsed<Operation> {
         let simple = match word {
             "len" => Some(Op::Len),
             "load" => Some(Op::Load),
@@ -377,11 +374,7 @@ impl Parser {
         }
     }
 
-    fn looping(
-        &mut self,
-        b: &mut Builder,
-        word: &str,
-    ) -> Parsed<(Op, Vec<Value>, Vec<Type>, Vec<Block>)> {
+    fn looping(&mut self, b: &mut Builder, word: &str) -> Parsed<Operation> {
         let counter = self.new_name()?;
         let mut args = Vec::new();
         let op = if word == "for" {

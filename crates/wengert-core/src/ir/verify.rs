@@ -264,7 +264,7 @@ impl Verifier<'_> {
 
 /// Whether a function takes over its array parameter `v`: stores into it, carries it or returns it.
 pub fn consumes(func: &Func, v: Value) -> bool {
-    fn in_block(func: &Func, block: &Block, v: Value) -> bool {
+    fn in_block(block: &Block, v: Value) -> bool {
         block.yields.contains(&v)
             || block.insts.iter().any(|inst| {
                 let taken = match &inst.op {
@@ -274,8 +274,8 @@ pub fn consumes(func: &Func, v: Value) -> bool {
                     }
                     _ => false,
                 };
-                taken || inst.blocks.iter().any(|b| in_block(func, b, v))
+                taken || inst.blocks.iter().any(|b| in_block(b, v))
             })
     }
-    func.ty(v).is_linear() && in_block(func, &func.body, v)
+    func.ty(v).is_linear() && in_block(&func.body, v)
 }

@@ -204,7 +204,10 @@ impl Lowering<'_> {
                 .help("write `a - b * math.floor(a / b)`, or use integers"));
             }
             (BinaryOp::Add, _) => self.b.prim(Prim::IAdd, &[a, b]),
-            (BinaryOp::Sub, _) => self.b.prim(Prim::ISub, &[a, b]),
+            (BinaryOp::Sub, _) => {
+                let prim = if self.cannot_underflow(a, b) { Prim::WSub } else { Prim::ISub };
+                self.b.prim(prim, &[a, b])
+            }
             (BinaryOp::Mul, _) => self.b.prim(Prim::IMul, &[a, b]),
             (BinaryOp::FloorDiv, _) => self.b.prim(Prim::IDiv, &[a, b]),
             _ => self.b.prim(Prim::IMod, &[a, b]),

@@ -57,11 +57,11 @@ impl Lowering<'_> {
         let i = self.integer(index, "an index")?;
         let x = self.env.version(storage);
         self.b.at(index.span);
-        Ok((storage, self.from_the_end(x, i)))
+        Ok((storage, self.wrapped_index(x, i)))
     }
 
     /// A negative index counts from the end.
-    fn from_the_end(&mut self, x: Value, i: Value) -> Value {
+    fn wrapped_index(&mut self, x: Value, i: Value) -> Value {
         match self.b.func().as_const(i) {
             Some(Scalar::I64(k)) if k >= 0 => return i,
             Some(Scalar::I64(_)) => {
@@ -85,6 +85,15 @@ impl Lowering<'_> {
         match self.b.func().as_const(v) {
             Some(Scalar::I64(k)) => Some(k),
             _ => self.lower_bounds.get(&v).copied(),
+        }
+    }
+
+    /// Whether `a - b` is known to fit: `b` is a constant, and `a` is bounded from below.
+    pub(super) fn cannot_underflow(&self, a: Value, b: Value) -> bool {
+        let low = self.lower_bound(a);
+        match self.b.func().as_const(b) {
+            Some(Scalar::I64(k)) if k >= 0 => low.is_some_and(|low| low.checked_sub(k).is_some()),
+            _ => false,
         }
     }
 

@@ -147,11 +147,9 @@ fn demand(e: &Expr, names: &mut BTreeSet<String>) {
             names.insert(n.clone());
         }
         ExprKind::Unary { operand, .. } => demand(operand, names),
-        ExprKind::Binary { first, rest } => {
-            if rest.iter().all(|(op, _)| *op != BinaryOp::Div) {
-                demand(first, names);
-                rest.iter().for_each(|(_, r)| demand(r, names));
-            }
+        ExprKind::Binary { first, rest } if rest.iter().all(|(op, _)| *op != BinaryOp::Div) => {
+            demand(first, names);
+            rest.iter().for_each(|(_, r)| demand(r, names));
         }
         ExprKind::Conditional { then, otherwise, .. } => {
             demand(then, names);

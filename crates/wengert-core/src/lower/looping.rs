@@ -192,15 +192,15 @@ impl Lowering<'_> {
     /// Statements of a loop body. `if c: ...; break` standing directly in it is an exit of the loop.
     fn loop_body(&mut self, body: &[Stmt], carries: &[Carry], count: usize) -> Lowered<()> {
         for (k, stmt) in body.iter().enumerate() {
-            if let StmtKind::If { cond, then, otherwise } = &stmt.kind {
-                if let Some(work) = exit_work(then) {
-                    let c = self.condition(cond)?;
-                    self.exit(c, work, carries, count, stmt.span)?;
-                    // Past the exit the condition is false.
-                    let mut rest: Vec<Stmt> = otherwise.clone();
-                    rest.extend_from_slice(&body[k + 1..]);
-                    return self.loop_body(&rest, carries, count);
-                }
+            if let StmtKind::If { cond, then, otherwise } = &stmt.kind
+                && let Some(work) = exit_work(then)
+            {
+                let c = self.condition(cond)?;
+                self.exit(c, work, carries, count, stmt.span)?;
+                // Past the exit the condition is false.
+                let mut rest: Vec<Stmt> = otherwise.clone();
+                rest.extend_from_slice(&body[k + 1..]);
+                return self.loop_body(&rest, carries, count);
             }
             if escapes_of(stmt).any() {
                 return self.stmts(&body[k..].iter().collect::<Vec<_>>());

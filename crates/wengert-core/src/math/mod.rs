@@ -15,13 +15,24 @@ static PROGRAMS: LazyLock<Vec<(Prim, Func)>> = LazyLock::new(|| {
         (Prim::Cos, include_str!("cos.wir")),
         (Prim::Tanh, include_str!("tanh.wir")),
     ];
-    let parsed = sources.into_iter().map(|(prim, text)| match parse::module(text) {
-        Ok(mut module) if module.funcs.len() == 1 => (prim, module.funcs.remove(0)),
-        Ok(_) => panic!("{}.wir must hold one function", prim.name()),
-        Err(e) => panic!("{}.wir, line {}: {e}", prim.name(), e.labels[0].0.line(text)),
-    });
-    parsed.collect()
+    sources.into_iter().map(|(prim, text)| (prim, parsed(prim.name(), text))).collect()
 });
+
+static HELPERS: LazyLock<Vec<Func>> =
+    LazyLock::new(|| vec![parsed("reduce_huge", include_str!("reduce_huge.wir"))]);
+
+fn parsed(name: &str, text: &str) -> Func {
+    match parse::module(text) {
+        Ok(mut module) if module.funcs.len() == 1 => module.funcs.remove(0),
+        Ok(_) => panic!("{name}.wir must hold one function"),
+        Err(e) => panic!("{name}.wir, line {}: {e}", e.labels[0].0.line(text)),
+    }
+}
+
+/// A function that programs of elementary functions call on their slow paths.
+pub fn helper(name: &str) -> Option<&'static Func> {
+    HELPERS.iter().find(|f| &*f.name == name)
+}
 
 /// The program of an elementary function.
 pub fn program(prim: Prim) -> &'static Func {

@@ -8,9 +8,22 @@ use crate::ir::{Builder, Func, Inst, Module, Op};
 use crate::math;
 use std::borrow::Cow;
 
-/// Expands every function of a module.
+/// Expands every function of a module, and adds the functions that the programs call.
 pub fn module(module: &Module) -> Module {
-    let funcs = module.funcs.iter().map(|f| func(f).into_owned()).collect();
+    let mut funcs: Vec<Func> = module.funcs.iter().map(|f| func(f).into_owned()).collect();
+    let mut helpers: Vec<&'static Func> = Vec::new();
+    for func in &funcs {
+        func.body.walk(&mut |inst| {
+            if let Op::Call(name) = &inst.op {
+                let missing = |h: &&'static Func| {
+                    module.func(&h.name).is_none() && helpers.iter().all(|k| k.name != h.name)
+                };
+                let found = math::helper(name).filter(missing);
+                helpers.extend(found);
+            }
+        });
+    }
+    funcs.extend(helpers.into_iter().cloned());
     Module { funcs, loops: module.loops.clone() }
 }
 

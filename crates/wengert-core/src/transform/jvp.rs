@@ -145,6 +145,11 @@ impl Jvp<'_> {
     /// Tangents of arrays move as the arrays do.
     fn array(&mut self, inst: &Inst) {
         let result = inst.results[0];
+        // A load is checked on the user's own array first. A store consumes it, so its tangent comes
+        // before; the index has then been checked by nothing yet, but both arrays are as long.
+        if inst.op == Op::Load {
+            self.plain(inst);
+        }
         if self.activity.is_varied(result) {
             let mut args: Vec<Value> = inst.args.iter().map(|a| self.get(*a)).collect();
             for (k, a) in inst.args.iter().enumerate() {
@@ -155,7 +160,9 @@ impl Jvp<'_> {
             let t = self.b.op(inst.op.clone(), &args)[0];
             self.bind_tangent(result, t);
         }
-        self.plain(inst);
+        if inst.op != Op::Load {
+            self.plain(inst);
+        }
     }
 
     /// Yields of a block: primals, then the tangents of those values of `like` that vary.

@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`emit`] (the rule table, evaluated into IR), [`activity`] (what carries a
 //! derivative), [`jvp`] (forward mode), [`vjp`] (reverse mode), then the passes: [`inline`], [`carries`], [`fma`],
-//! [`dce`], [`stores`], [`expand`], and [`pipeline`], the fixed order they run in.
+//! [`dce`], [`stores`], [`expand`], [`hoist`], and [`pipeline`], the fixed order they run in.
 
 pub mod activity;
 pub mod carries;
@@ -11,6 +11,7 @@ pub mod dce;
 pub mod emit;
 pub mod expand;
 pub mod fma;
+pub mod hoist;
 pub mod inline;
 pub mod jvp;
 pub mod pipeline;

@@ -1,9 +1,9 @@
-//! The fixed pipeline: what happens to a program before it is differentiated.
+//! The order of passes: [`run`] before differentiation, [`finish`] before native code.
 //!
-//! These passes decide the order of adjoint sums and where products are fused, so they are part of
+//! The first ones decide the order of adjoint sums and where products are fused, so they are part of
 //! what a program means and are never switched off. Passes after differentiation change no bit.
 
-use super::{carries, dce, fma, inline};
+use super::{carries, dce, expand, fma, hoist, inline};
 use crate::ir::{Func, Module};
 use crate::span::Diagnostic;
 
@@ -14,4 +14,12 @@ pub fn run(module: &Module, name: &str) -> Result<Func, Diagnostic> {
     let func = carries::drop_invariant(&func);
     let func = dce::remove_dead(&func);
     Ok(fma::fuse(&func))
+}
+
+/// What happens to programs on their way to native code: elementary functions are expanded, invariant
+/// instructions leave their loops. Changes no bit.
+pub fn finish(module: &Module) -> Module {
+    let expanded = expand::module(module);
+    let funcs = expanded.funcs.iter().map(hoist::invariants).collect();
+    Module { funcs, loops: expanded.loops }
 }

@@ -6,7 +6,7 @@ use cranelift_codegen::ir::types::{F64, I8, I32, I64};
 use cranelift_codegen::ir::{self, AbiParam, InstBuilder, MemFlagsData, Signature};
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
-use wengert_core::ir::{Func, Type};
+use wengert_core::ir::{Block, Func, Op, Type};
 
 /// The machine types of a value.
 pub(super) fn words(ty: Type) -> &'static [ir::Type] {
@@ -38,6 +38,27 @@ pub(super) fn native_signature(func: &Func) -> Signature {
 /// `(context, frame) -> status`, called from Rust.
 pub(super) fn frame_signature(host: CallConv) -> Signature {
     signature(host, &[I64, I64], &[I32])
+}
+
+/// `(context, frame)`, for functions that stand aside: calls to them change no register, so a slow
+/// path costs the loop around it nothing.
+pub(super) fn aside_signature() -> Signature {
+    signature(CallConv::PreserveAll, &[I64, I64], &[])
+}
+
+/// Whether a function is called aside: scalar code that cannot fail.
+pub(super) fn stands_aside(func: &Func) -> bool {
+    fn is_scalar(block: &Block) -> bool {
+        block.insts.iter().all(|inst| match &inst.op {
+            Op::Prim(prim) => !prim.can_trap(),
+            Op::If => inst.blocks.iter().all(is_scalar),
+            _ => false,
+        })
+    }
+    let linear = |t: &Type| t.is_linear();
+    !func.param_types().iter().any(linear)
+        && !func.results.iter().any(linear)
+        && is_scalar(&func.body)
 }
 
 /// The hooks' names and signatures: fill, copy, free, note_site, drive.

@@ -67,11 +67,14 @@ pub(super) struct Emitter<'a, 'l, 'f> {
     pub(super) ownership: Ownership,
     pub(super) regions: Regions,
     pub(super) context: ir::Value,
+    /// The address of the float constants.
+    pub(super) constants: ir::Value,
     /// Returns its parameters. One place for all ways out, so that the registers results are
     /// returned in are not tied to values that live in a loop.
     end: ir::Block,
-    /// The tape's limit, loaded once per function that pushes.
-    pub(super) tape_limit: Option<ir::Value>,
+    /// Per size of a record, in slots: the last top that leaves room for it. It does not change, so
+    /// it is computed where the function begins.
+    pub(super) tape_limit: HashMap<usize, ir::Value>,
     /// Loops open here, outermost first.
     pub(super) loops: Vec<OpenLoop>,
     /// Fault blocks still to be filled.
@@ -102,6 +105,8 @@ pub(super) fn function(compiler: &mut Compiler, module: &Module, func: &Func) ->
     let end = b.create_block();
     b.append_block_params_for_function_returns(end);
     let regions = Regions::new(&mut b);
+    let pool = compiler.jit.declare_data_in_func(compiler.pool.data, b.func);
+    let constants = b.ins().symbol_value(I64, pool);
     let identity = Identity::of(func);
     let mut emitter = Emitter {
         func,
@@ -109,8 +114,9 @@ pub(super) fn function(compiler: &mut Compiler, module: &Module, func: &Func) ->
         identity,
         regions,
         context: words[0],
+        constants,
         end,
-        tape_limit: None,
+        tape_limit: HashMap::new(),
         loops: Vec::new(),
         cold: Vec::new(),
         raised: HashSet::new(),
@@ -124,11 +130,7 @@ pub(super) fn function(compiler: &mut Compiler, module: &Module, func: &Func) ->
     };
     emitter.uses = emitter.count_uses();
     emitter.bind_words(func.params(), &words[1..]);
-    let mut pushes = false;
-    func.body.walk(&mut |inst| pushes |= inst.op == Op::Push);
-    if pushes {
-        emitter.tape_limit = Some(emitter.load_context(I64, field::TAPE_LIMIT));
-    }
+    emitter.find_tape_limits();
     emitter.block(&func.body, None);
     let results = emitter.words_of(&func.body.yields);
     emitter.leave(0, results);
@@ -148,7 +150,7 @@ impl Emitter<'_, '_, '_> {
     pub(super) fn get(&mut self, v: Value) -> Machine {
         let v = self.identity.find(v);
         match self.func.as_const(v) {
-            Some(Scalar::F64(x)) => Machine::One(self.b.ins().f64const(x)),
+            Some(Scalar::F64(x)) => Machine::One(self.float(x)),
             Some(Scalar::I64(x)) => Machine::One(self.b.ins().iconst(I64, x)),
             Some(Scalar::Bool(x)) => Machine::One(self.b.ins().iconst(I8, x as i64)),
             None => self.values[v.index()]
@@ -309,6 +311,9 @@ impl Emitter<'_, '_, '_> {
         let mut raised = HashSet::new();
         for (block, nested) in [(then, &inst.blocks[0]), (otherwise, &inst.blocks[1])] {
             self.enter(block);
+            if self.is_slow(nested) {
+                self.b.set_cold_block(block);
+            }
             self.block(nested, None);
             let yields: Vec<Value> = taken.iter().map(|k| nested.yields[*k]).collect();
             for (k, y) in taken.iter().zip(&yields) {
@@ -334,6 +339,9 @@ impl Emitter<'_, '_, '_> {
 
     fn call(&mut self, inst: &Inst, name: &str) {
         let callee = &self.compiler.declared[name];
+        if let Some(aside) = callee.aside {
+            return self.call_aside(inst, aside);
+        }
         let (native, counted, effect) =
             (callee.native, callee.counted, (callee.pushes, callee.pops));
         self.note_tops(inst, effect.1);
@@ -346,6 +354,32 @@ impl Emitter<'_, '_, '_> {
         self.returned(inst, words[0], depth);
         self.bind_words(&inst.results, &words[1..]);
         self.raise_results(inst, effect);
+    }
+
+    /// Calls a function that changes no register: operands and results go through memory.
+    fn call_aside(&mut self, inst: &Inst, aside: FuncId) {
+        let types: Vec<Type> = inst.results.iter().map(|r| self.func.ty(*r)).collect();
+        let args: Vec<Machine> = inst.args.iter().map(|a| self.get(*a)).collect();
+        let size = 8 * (args.len() + types.len()).max(1) as u32;
+        let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, size, 3);
+        let slot = self.b.create_sized_stack_slot(slot);
+        let frame = self.b.ins().stack_addr(I64, slot, 0);
+        let flags = self.regions.frame;
+        let end = abi::store_slots(&mut self.b, flags, frame, 0, &args);
+        let callee = self.import(aside);
+        self.b.ins().call(callee, &[self.context, frame]);
+        let (results, _) = abi::load_slots(&mut self.b, flags, frame, end, &types);
+        for (r, machine) in inst.results.iter().zip(results) {
+            self.set(*r, machine);
+        }
+    }
+
+    /// Whether a branch is a slow path: it calls a function that stands aside.
+    fn is_slow(&self, block: &Block) -> bool {
+        block.insts.iter().any(|inst| match &inst.op {
+            Op::Call(name) => self.compiler.declared[name].aside.is_some(),
+            _ => false,
+        })
     }
 
     fn drive(&mut self, inst: &Inst, name: &str, phase: Phase) {

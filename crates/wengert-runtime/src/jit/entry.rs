@@ -4,15 +4,40 @@
 //! back is noted, so that the peak is right when nothing has popped it.
 
 use super::Compiler;
-use super::abi::{frame_signature, load_slots, store_slots};
+use super::abi::{aside_signature, frame_signature, load_slots, store_slots};
 use super::emit::Machine;
 use super::memory::Regions;
 use crate::context::field;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{Function, InstBuilder, UserFuncName};
 use cranelift_frontend::FunctionBuilder;
-use cranelift_module::Module as _;
+use cranelift_module::{FuncId, Module as _};
 use wengert_core::ir::{Func, Type};
+
+/// The way into a function that stands aside: it cannot fail, so there is no status.
+pub(super) fn aside(compiler: &mut Compiler, func: &Func, id: FuncId) -> Function {
+    let native = compiler.declared[&func.name].native;
+    let name = UserFuncName::user(0, id.as_u32());
+    let mut function = Function::with_name_signature(name, aside_signature());
+    let mut b = FunctionBuilder::new(&mut function, &mut compiler.scratch);
+    let native = compiler.jit.declare_func_in_func(native, b.func);
+    let start = b.create_block();
+    b.append_block_params_for_function_params(start);
+    b.switch_to_block(start);
+    let (context, frame) = (b.block_params(start)[0], b.block_params(start)[1]);
+    let regions = Regions::new(&mut b);
+    let (params, end) = load_slots(&mut b, regions.frame, frame, 0, &func.param_types());
+    let mut args = vec![context];
+    args.extend(params.iter().flat_map(Machine::words));
+    let call = b.ins().call(native, &args);
+    let words = b.inst_results(call).to_vec();
+    let results: Vec<Machine> = words[1..].iter().map(|w| Machine::One(*w)).collect();
+    store_slots(&mut b, regions.frame, frame, end, &results);
+    b.ins().return_(&[]);
+    b.seal_all_blocks();
+    b.finalize(compiler.jit.target_config());
+    function
+}
 
 /// The body of an entry.
 pub(super) fn function(compiler: &mut Compiler, func: &Func) -> Function {

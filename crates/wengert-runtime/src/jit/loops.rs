@@ -206,7 +206,11 @@ impl Emitter<'_, '_, '_> {
     fn poll_of(&self, inst: &Inst) -> Poll {
         let mut long = false;
         inst.blocks[0].walk(&mut |i| {
-            long |= matches!(i.op, Op::For | Op::While | Op::Call(_) | Op::Drive(..));
+            long |= match &i.op {
+                // What stands aside is scalar code.
+                Op::Call(name) => self.compiler.declared[name].aside.is_none(),
+                op => matches!(op, Op::For | Op::While | Op::Drive(..)),
+            };
         });
         match inst.op {
             _ if long => Poll::EachIteration,

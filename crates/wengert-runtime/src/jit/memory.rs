@@ -11,7 +11,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{self, AliasRegionData, InstBuilder, MemFlagsData};
 use cranelift_frontend::FunctionBuilder;
-use wengert_core::ir::{Inst, Type, Value};
+use wengert_core::ir::{Inst, Op, Type, Value};
 
 /// How each kind of memory is accessed.
 #[derive(Clone, Copy, Debug)]
@@ -107,21 +107,41 @@ impl Emitter<'_, '_, '_> {
     pub(super) fn push(&mut self, inst: &Inst) -> ir::Value {
         let top = self.one(inst.args[0]);
         let record: Vec<ir::Value> = self.words_of(&inst.args[1..]);
-        let limit = self.tape_limit.unwrap_or_else(|| unreachable!("loaded where there is a push"));
-        let size = self.b.ins().iconst(I64, 8 * record.len() as i64);
-        // The old top against the last one that leaves room, which does not change in a loop: the new
-        // top is needed after the stores only, and counted up in place.
-        let last = self.b.ins().isub(limit, size);
-        // Changes nothing, but a bare difference would be computed again in every iteration.
-        let last = self.b.ins().umin(last, limit);
+        let last = self.tape_limit[&record.len()];
+        // The old top against the last one that leaves room: the new top is needed after the stores
+        // only, and counted up in place.
         let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, top, last);
         self.fault_if(over, SiteKind::TapeLimit, inst.span, &[]);
+        let size = 8 * record.len() as i64;
         for (k, word) in record.into_iter().enumerate() {
             self.b.ins().store(self.regions.tape, word, top, 8 * k as i32);
         }
-        let next = self.b.ins().iadd(top, size);
+        let next = self.b.ins().iadd_imm_s(top, size);
         self.raised.insert(inst.results[0]);
         next
+    }
+
+    /// Loads the tape's limit, where the function pushes, and takes off each size of record.
+    pub(super) fn find_tape_limits(&mut self) {
+        let mut sizes = Vec::new();
+        self.func.body.walk(&mut |inst| {
+            if inst.op == Op::Push {
+                let types: Vec<Type> = inst.args[1..].iter().map(|a| self.func.ty(*a)).collect();
+                let size = abi::slots(&types);
+                if !sizes.contains(&size) {
+                    sizes.push(size);
+                }
+            }
+        });
+        if sizes.is_empty() {
+            return;
+        }
+        let limit = self.load_context(I64, field::TAPE_LIMIT);
+        for size in sizes {
+            // The limit is an address, so this does not wrap.
+            let last = self.b.ins().iadd_imm_s(limit, -8 * size as i64);
+            self.tape_limit.insert(size, last);
+        }
     }
 
     /// Takes the last record back: the lower top, and the values.

@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`compile`] here (the order of things), `graph` (which functions, and what is
 //! known of each), `abi` (how values travel), `identity` (values that need no register of their own),
-//! `ownership` (which arrays die where), `emit` (one function), `loops`, `prims`, `memory` and `bounds` (its parts), `cold` (what happens on a
+//! `ownership` (which arrays die where), `emit` (one function), `loops`, `prims`, `memory`, `pool` and `bounds` (its parts), `cold` (what happens on a
 //! fault), `entry` (how the outside calls in), [`link`] (finished code), `site` (from a fault's number
 //! to what is said about it), `target` (the machine).
 //!
@@ -22,13 +22,14 @@ pub(crate) mod link;
 mod loops;
 mod memory;
 mod ownership;
+mod pool;
 mod prims;
 pub(crate) mod site;
 mod target;
 
 use crate::hooks;
 pub(crate) use abi::slots as abi_slots;
-use abi::{frame_signature, hook_signatures, native_signature};
+use abi::{aside_signature, frame_signature, hook_signatures, native_signature, stands_aside};
 use cranelift_codegen::Context as Codegen;
 use cranelift_codegen::ir::Function;
 use cranelift_frontend::FunctionBuilderContext;
@@ -36,14 +37,14 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module as _, default_libcall_names};
 use graph::Graph;
 use link::{Code, Linked, Plan};
+use pool::Pool;
 use site::Site;
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
 use wengert_core::ir::{Func, Module, verify};
 use wengert_core::span::Diagnostic;
-use wengert_core::transform::expand;
+use wengert_core::transform::pipeline;
 
 /// Why a module could not be compiled.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -92,14 +93,16 @@ pub(crate) fn compile(
     listing: Option<&mut String>,
 ) -> Result<Code, CompileError> {
     verify::module(module).map_err(CompileError::Invalid)?;
+    let module = &pipeline::finish(module);
     let graph = Graph::new(module, entries)?;
-    let funcs: Vec<Cow<Func>> = graph.funcs.iter().map(|f| expand::func(f)).collect();
-    let mut compiler = Compiler::new(&graph, &funcs, listing)?;
-    for func in &funcs {
+    let funcs = &graph.funcs;
+    let mut compiler = Compiler::new(&graph, funcs, listing)?;
+    for func in funcs {
         compiler.define(module, func)?;
+        compiler.define_aside(func)?;
     }
     for name in graph.framed() {
-        let func = funcs.iter().find(|f| &*f.name == name).map(Cow::as_ref);
+        let func = funcs.iter().find(|f| &*f.name == name);
         compiler
             .define_entry(func.unwrap_or_else(|| unreachable!("framed functions are reachable")))?;
     }
@@ -110,6 +113,8 @@ pub(crate) fn compile(
 pub(crate) struct Declared {
     native: FuncId,
     frame: Option<FuncId>,
+    /// The way in that changes no register.
+    aside: Option<FuncId>,
     counted: bool,
     pushes: bool,
     pops: bool,
@@ -141,6 +146,7 @@ struct Compiler<'l> {
     plans: HashMap<Arc<str>, Outlined>,
     hooks: Hooks,
     sites: Vec<Site>,
+    pool: Pool,
     codegen: Codegen,
     scratch: FunctionBuilderContext,
     listing: Option<&'l mut String>,
@@ -149,7 +155,7 @@ struct Compiler<'l> {
 impl<'l> Compiler<'l> {
     fn new(
         graph: &Graph,
-        funcs: &[Cow<Func>],
+        funcs: &[&Func],
         listing: Option<&'l mut String>,
     ) -> Result<Self, CompileError> {
         let isa = target::isa()?;
@@ -187,9 +193,16 @@ impl<'l> Compiler<'l> {
             } else {
                 None
             };
+            let aside = if stands_aside(func) && !framed {
+                let name = format!("{}$aside", func.name);
+                let declared = jit.declare_function(&name, Linkage::Local, &aside_signature());
+                Some(declared.map_err(failed(&name))?)
+            } else {
+                None
+            };
             let info = graph.info(&func.name);
             let (counted, pushes, pops) = (info.counted, info.pushes, info.pops);
-            let known = Declared { native, frame, counted, pushes, pops };
+            let known = Declared { native, frame, aside, counted, pushes, pops };
             declared.insert(func.name.clone(), known);
         }
         let plans = graph.plans.iter().enumerate().map(|(number, plan)| {
@@ -197,7 +210,9 @@ impl<'l> Compiler<'l> {
             let (carries, bounded) = (plan.carries, plan.bounded);
             (plan.name.clone(), Outlined { number, record, reverse, carries, bounded })
         });
+        let pool = Pool::new(&mut jit)?;
         Ok(Compiler {
+            pool,
             codegen: jit.make_context(),
             declared,
             plans: plans.collect(),
@@ -221,6 +236,13 @@ impl<'l> Compiler<'l> {
         let Some(id) = self.declared[&func.name].frame else { return Ok(()) };
         let body = entry::function(self, func);
         self.finish_function(id, &format!("{} (frame)", func.name), body)
+    }
+
+    /// Compiles the way into a function that changes no register.
+    fn define_aside(&mut self, func: &Func) -> Result<(), CompileError> {
+        let Some(id) = self.declared[&func.name].aside else { return Ok(()) };
+        let body = entry::aside(self, func, id);
+        self.finish_function(id, &format!("{} (aside)", func.name), body)
     }
 
     fn finish_function(
@@ -247,6 +269,7 @@ impl<'l> Compiler<'l> {
     }
 
     fn finish(mut self, graph: &Graph, entries: &[&str]) -> Result<Code, CompileError> {
+        self.pool.define(&mut self.jit)?;
         self.jit.finalize_definitions().map_err(|e| CompileError::Unsupported(e.to_string()))?;
         let frame = |name: &str| self.declared.get(name).and_then(|d| d.frame);
         let steps = entries.iter().map(|name| frame(name));

@@ -185,7 +185,9 @@ impl<'a> Cut<'a> {
             Op::If if inst.blocks.iter().all(is_scalar_code) => {
                 let mut operands = inst.args.clone();
                 operands.extend(inst.blocks.iter().flat_map(|b| b.captures(self.nest.func)));
-                Some(operands)
+                // Handing on an array takes it over, which cannot be done a second time.
+                let scalar = |v: &Value| self.nest.func.ty(*v) != Type::Array;
+                operands.iter().all(scalar).then_some(operands)
             }
             _ => None,
         }
@@ -258,10 +260,9 @@ impl<'a> Cut<'a> {
             let stream = self.stream(p);
             self.net.edge(a, stream, INFINITE);
             // After the last iteration the carry-out is the loop's result.
-            if let Some((inst, k)) = self.nest.carry(p) {
-                if let Some(result) = self.available(inst.results[k]) {
-                    self.net.edge(a, result, INFINITE);
-                }
+            let result = self.nest.carry(p).map(|(inst, k)| inst.results[k]);
+            if let Some(result) = result.and_then(|r| self.available(r)) {
+                self.net.edge(a, result, INFINITE);
             }
             return Some(a);
         }
@@ -365,12 +366,11 @@ pub(super) fn preload(nest: &Nest, layout: &Layout, asked: &Asked) -> Preload {
                 None => break,
             }
         }
-        if layout.recomputed.contains(&v) {
-            if let Some(inst) = nest.inst_of(v) {
-                let first = usize::from(inst.op == Op::Load);
-                let nested = inst.blocks.iter().flat_map(|b| b.captures(nest.func));
-                work.extend(inst.args[first..].iter().copied().chain(nested).map(|u| (u, home)));
-            }
+        let again = nest.inst_of(v).filter(|_| layout.recomputed.contains(&v));
+        if let Some(inst) = again {
+            let first = usize::from(inst.op == Op::Load);
+            let nested = inst.blocks.iter().flat_map(|b| b.captures(nest.func));
+            work.extend(inst.args[first..].iter().copied().chain(nested).map(|u| (u, home)));
         }
     }
     preload

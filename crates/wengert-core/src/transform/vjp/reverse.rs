@@ -15,6 +15,7 @@ use crate::ops::{Class, Partial, Prim};
 use crate::transform::activity::Activity;
 use crate::transform::copy::Copier;
 use crate::transform::emit::{accumulate, partials};
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -149,13 +150,24 @@ impl<'a> Reverse<'a> {
         let mut wanted = inst.args.clone();
         wanted.extend(inst.blocks.iter().flat_map(|b| b.captures(self.nest.func)));
         for a in wanted {
-            if !map.contains_key(&a) {
-                let v = self.get(a);
-                map.insert(a, v);
+            if let Entry::Vacant(entry) = map.entry(a) {
+                entry.insert(self.get(a));
             }
         }
         let mut copier = Copier::with(map);
-        copier.inst(self.nest.func, &mut self.b, inst);
+        let func = self.nest.func;
+        copier.inst_with(func, &mut self.b, inst, &mut |copier, b, inst| {
+            // It did not overflow the first time.
+            let unchecked = match inst.op {
+                Op::Prim(Prim::IAdd) => Prim::WAdd,
+                Op::Prim(Prim::ISub) => Prim::WSub,
+                Op::Prim(Prim::IMul) => Prim::WMul,
+                _ => return false,
+            };
+            let args = copier.all(func, b, &inst.args);
+            copier.bind(inst.results[0], b.prim(unchecked, &args));
+            true
+        });
         for r in &inst.results {
             self.scope.primal.insert(*r, copier.get(self.nest.func, &mut self.b, *r));
         }

@@ -1,0 +1,116 @@
+//! The README: every command in it prints what it says, every program in it is a file that is run.
+//!
+//! After a change that is meant to change the output, `BLESS=1 cargo test --test readme` writes it.
+
+#[allow(dead_code)] // its `main` is not called here
+#[path = "../../../examples/first.rs"]
+mod first;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn readme() -> String {
+    std::fs::read_to_string(root().join("README.md")).unwrap()
+}
+
+/// The code blocks of a language.
+fn blocks<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
+    let open = format!("```{language}\n");
+    let parts = text.split(open.as_str()).skip(1);
+    parts.map(|part| part.split("```").next().unwrap()).collect()
+}
+
+/// What a command prints, errors included.
+fn output(command: &str) -> String {
+    if command == "cargo run --release --example first" {
+        let mut out = Vec::new();
+        first::write(&mut out).unwrap();
+        return String::from_utf8(out).unwrap();
+    }
+    let args = words(command.strip_prefix("wengert ").expect("a command this test knows"));
+    let ran = Command::new(env!("CARGO_BIN_EXE_wengert")).args(args).current_dir(root()).output();
+    let ran = ran.unwrap();
+    String::from_utf8([ran.stdout, ran.stderr].concat()).unwrap()
+}
+
+/// Words as a shell splits them, as far as the README goes: quotes around whole words.
+fn words(command: &str) -> Vec<String> {
+    let parts = command.split('\'').enumerate();
+    parts
+        .flat_map(|(k, part)| match k % 2 {
+            0 => part.split_whitespace().map(String::from).collect(),
+            _ => vec![part.to_string()],
+        })
+        .collect()
+}
+
+/// Whether two outputs say the same: times differ from run to run, and the last digits of a number
+/// may change with the compiler's choices.
+fn same(said: &str, printed: &str) -> bool {
+    let (said, printed) = (tokens(said), tokens(printed));
+    said.len() == printed.len()
+        && said.iter().zip(&printed).all(|(a, b)| {
+            let numbers = a.parse::<f64>().ok().zip(b.parse::<f64>().ok());
+            a == b || numbers.is_some_and(|(a, b)| (a - b).abs() <= 1e-9 * a.abs().max(1.0))
+        })
+}
+
+/// Words and numbers, durations left out.
+fn tokens(text: &str) -> Vec<&str> {
+    let mut tokens: Vec<&str> = Vec::new();
+    for token in text.split([' ', '\n', ',', ';', '[', ']']).filter(|t| !t.is_empty()) {
+        if ["µs", "ms", "s"].contains(&token) {
+            tokens.pop();
+        } else {
+            tokens.push(token);
+        }
+    }
+    tokens
+}
+
+#[test]
+fn commands_print_what_the_readme_says() {
+    let mut text = readme();
+    let mut wrong = Vec::new();
+    for block in blocks(&readme(), "console") {
+        let (command, said) = block.strip_prefix("$ ").unwrap().split_once('\n').unwrap();
+        let printed = output(command);
+        if !same(said, &printed) {
+            wrong.push(format!("$ {command}\n{printed}"));
+            let new = format!("$ {command}\n{}\n", printed.trim_end());
+            text = text.replacen(block, &new, 1);
+        }
+    }
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(root().join("README.md"), text).unwrap();
+    } else {
+        assert!(wrong.is_empty(), "the README says something else than\n\n{}", wrong.join("\n"));
+    }
+}
+
+#[test]
+fn programs_are_those_of_the_examples() {
+    let files = std::fs::read_dir(root().join("examples")).unwrap();
+    let python =
+        files.map(|f| f.unwrap().path()).filter(|p| p.extension().is_some_and(|e| e == "py"));
+    let sources: Vec<String> = python.map(|p| std::fs::read_to_string(p).unwrap()).collect();
+    for block in blocks(&readme(), "python") {
+        assert!(sources.iter().any(|s| s.contains(block)), "not in examples/:\n{block}");
+        wengert::Function::last_of(block).unwrap();
+    }
+}
+
+#[test]
+fn linked_files_exist() {
+    for page in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
+        let text = std::fs::read_to_string(root().join(page)).unwrap();
+        for link in text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()) {
+            let exists = link.starts_with("https://") || root().join(link).exists();
+            assert!(exists, "{page} links to {link}, which does not exist");
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! The check of one program.
+//!
+//! [`Case::check`] puts a program through everything: the text form, the fixed pipeline, both modes of
+//! differentiation against each other and against finite differences, and its outlined loops run in
+//! two parts. A panic of the compiler or of the interpreter is a finding like any other.
+
+use super::compose;
+use super::coverage::Coverage;
+use crate::check::{self, Derived, Engine, Interpreter, Random};
+use crate::fault::Fault;
+use crate::interp::Val;
+use crate::ir::{Func, Module, parse, verify};
+use crate::ops::Scalar;
+use crate::transform::{copy, dce, pipeline};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+
+/// Iterations after which a `while` loop of a generated program is taken not to end.
+const MAX_ITERATIONS: u64 = 200;
+
+/// Points near the case's own at which a doubtful disagreement is looked at again.
+const NEARBY: usize = 5;
+
+/// A program, where to run it, and what to differentiate by.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The function.
+    pub func: Func,
+    /// Its arguments.
+    pub args: Vec<Val>,
+    /// Parameters differentiated by.
+    pub wrt: Vec<usize>,
+    /// Seed of directions and of where loops are split.
+    pub seed: u64,
+}
+
+/// What a check found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The program itself is ill-formed or fails at run time.
+    Invalid,
+    /// Printing and parsing again gives another program.
+    Text,
+    /// The fixed pipeline changes what the program computes.
+    Pipeline,
+    /// A derivative program is refused or ill-formed.
+    Refused,
+    /// The compiler or the interpreter panicked.
+    Panic,
+    /// A derivative program fails at run time.
+    Fault,
+    /// Reverse mode disagrees with forward mode, or recording changes the results.
+    Reverse,
+    /// Forward mode disagrees with finite differences.
+    Forward,
+    /// A loop in two parts is not the loop.
+    Compose,
+    /// A pass after differentiation changes bits.
+    Finish,
+}
+
+/// A finding.
+#[derive(Clone, Debug)]
+pub struct Trouble {
+    /// Its kind.
+    pub kind: Kind,
+    /// What was seen.
+    pub message: String,
+}
+
+type Checked<T> = Result<T, Trouble>;
+
+fn trouble<T>(kind: Kind, message: impl ToString) -> Checked<T> {
+    Err(Trouble { kind, message: message.to_string() })
+}
+
+fn engine() -> Interpreter {
+    Interpreter { max_iterations: MAX_ITERATIONS }
+}
+
+impl Case {
+    /// Checks everything; gives back what was covered.
+    pub fn check(&self) -> Checked<Coverage> {
+        match quietly(|| self.steps()) {
+            Ok(result) => result,
+            Err(message) => trouble(Kind::Panic, message),
+        }
+    }
+
+    fn steps(&self) -> Checked<Coverage> {
+        let module = Module { funcs: vec![self.func.clone()], loops: Vec::new() };
+        verify::module(&module).or_else(|e| trouble(Kind::Invalid, e))?;
+        round_trip(&module)?;
+        let func = self.simplify(&module)?;
+        let mut coverage = Coverage::of(&func);
+        let derived =
+            Derived::new(func, self.wrt.clone()).or_else(|e| trouble(Kind::Refused, e))?;
+        coverage.reversed(&derived.reverse);
+        round_trip(&derived.forward)?;
+        round_trip(&derived.reverse)?;
+        let value =
+            derived.value(&mut engine(), &self.args).or_else(|e| trouble(Kind::Fault, e))?;
+
+        let report = check::derivatives(&derived, &mut engine(), &self.args, 2, self.seed)
+            .or_else(|e| trouble(Kind::Fault, e))?;
+        coverage.directions = report.directions as u64;
+        coverage.unsettled = report.unsettled as u64;
+        if report.reverse_error > 1e-9 {
+            return trouble(Kind::Reverse, &report);
+        }
+        if !report.passes() && self.persists(&derived) {
+            return trouble(Kind::Forward, &report);
+        }
+
+        self.split(&derived, &value)?;
+        if self.seed.is_multiple_of(8) {
+            self.finish(&derived)?;
+        }
+        Ok(coverage)
+    }
+
+    /// The fixed pipeline. What comes before fusing may change no bit; fusing may change rounding.
+    fn simplify(&self, module: &Module) -> Checked<Func> {
+        let raw = Run { module, args: &self.args };
+        let value = raw.bits(&self.func.name).or_else(|e| trouble(Kind::Invalid, e))?;
+        let plain = copy::rebuild(&self.func, &self.func.name, &mut |_, _, _| false);
+        let plain = Module { funcs: vec![dce::remove_dead(&plain)], loops: Vec::new() };
+        verify::module(&plain).or_else(|e| trouble(Kind::Pipeline, e))?;
+        match (Run { module: &plain, args: &self.args }).bits(&self.func.name) {
+            Ok(bits) if bits == value => {}
+            Ok(_) => return trouble(Kind::Pipeline, "simplification changes bits"),
+            Err(fault) => return trouble(Kind::Pipeline, fault),
+        }
+        let fused =
+            pipeline::run(module, &self.func.name).or_else(|e| trouble(Kind::Pipeline, e))?;
+        let after = Module { funcs: vec![fused], loops: Vec::new() };
+        verify::module(&after).or_else(|e| trouble(Kind::Pipeline, e))?;
+        let differs = |args: &[Val]| {
+            let a = engine().call(module, &self.func.name, args);
+            let b = engine().call(&after, &self.func.name, args);
+            match (a, b) {
+                (Ok(a), Ok(b)) => !close(&check::floats(&a), &check::floats(&b)),
+                (a, b) => a.is_ok() != b.is_ok(),
+            }
+        };
+        // Rounding may tip a comparison over; a mistake shows nearby too.
+        let mut random = Random(self.seed);
+        if differs(&self.args)
+            && (0..NEARBY).all(|_| differs(&moved(&self.args, &mut random, 1e-3)))
+        {
+            return trouble(Kind::Pipeline, "the pipeline changes the results beyond rounding");
+        }
+        let [func] = <[Func; 1]>::try_from(after.funcs).unwrap_or_else(|_| unreachable!());
+        Ok(func)
+    }
+
+    /// Whether forward mode and finite differences disagree at most points nearby, in a way that no kink
+    /// explains: differences to both sides, at two steps, agree with each other and not with the tangent.
+    fn persists(&self, derived: &Derived) -> bool {
+        let mut random = Random(self.seed ^ 0x5eed);
+        let mut wrong = 0;
+        for k in 0..NEARBY {
+            let size = if k == 0 { 0.0 } else { 1e-3 };
+            let at = moved(&self.args, &mut random, size);
+            let u: Vec<Val> = derived.wrt.iter().map(|k| random.like(&at[*k])).collect();
+            wrong += usize::from(disagrees(derived, &at, &u).unwrap_or(false));
+        }
+        2 * wrong > NEARBY
+    }
+
+    /// Runs outlined loops in two parts.
+    fn split(&self, derived: &Derived, value: &[Val]) -> Checked<()> {
+        if derived.reverse.loops.is_empty() {
+            return Ok(());
+        }
+        let record = format!("{}.record", self.func.name);
+        let head = Random(self.seed).below(5) as i64;
+        let module = compose::split(&derived.reverse, &record, head);
+        verify::module(&module).or_else(|e| trouble(Kind::Compose, e))?;
+        match engine().call(&module, &record, &self.args) {
+            Ok(results) if check::bits(&results) == check::bits(value) => Ok(()),
+            Ok(_) => trouble(Kind::Compose, format!("results differ after {head} iterations")),
+            Err(fault) => trouble(Kind::Compose, format!("{fault} (split after {head})")),
+        }
+    }
+
+    /// What happens to programs on their way to native code changes no bit.
+    fn finish(&self, derived: &Derived) -> Checked<()> {
+        let value =
+            derived.value(&mut engine(), &self.args).or_else(|e| trouble(Kind::Fault, e))?;
+        let mut random = Random(self.seed);
+        let floats = derived.func.results.iter().zip(&value).filter(|(ty, _)| ty.is_float());
+        let seeds: Vec<Val> = floats.map(|(_, v)| random.like(v)).collect();
+        let args: Vec<Val> = self.args.iter().chain(&seeds).cloned().collect();
+        let name = format!("{}.vjp", derived.func.name);
+        let finished = pipeline::finish(&derived.reverse);
+        verify::module(&finished).or_else(|e| trouble(Kind::Finish, e))?;
+        let plain = Run { module: &derived.reverse, args: &args }.bits(&name);
+        let full = Run { module: &finished, args: &args }.bits(&name);
+        if plain == full { Ok(()) } else { trouble(Kind::Finish, "bits differ") }
+    }
+}
+
+struct Run<'a> {
+    module: &'a Module,
+    args: &'a [Val],
+}
+
+impl Run<'_> {
+    fn bits(&self, name: &str) -> Result<Vec<u64>, Fault> {
+        engine().call(self.module, name, self.args).map(|values| check::bits(&values))
+    }
+}
+
+/// The arguments with floats moved a little.
+fn moved(args: &[Val], random: &mut Random, size: f64) -> Vec<Val> {
+    args.iter().map(|v| shifted(v, &random.like(v), size)).collect()
+}
+
+fn shifted(v: &Val, d: &Val, h: f64) -> Val {
+    match (v, d) {
+        (Val::Scalar(Scalar::F64(x)), Val::Scalar(Scalar::F64(d))) => Val::f64(x + h * d),
+        (Val::Array(x), Val::Array(d)) => {
+            Val::array(x.iter().zip(d.iter()).map(|(x, d)| x + h * d).collect())
+        }
+        _ => v.clone(),
+    }
+}
+
+fn close(a: &[f64], b: &[f64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(x, y)| (x - y).abs() <= 1e-6 * (1.0 + x.abs()))
+}
+
+/// Whether differences settle on something other than the tangent.
+fn disagrees(derived: &Derived, at: &[Val], u: &[Val]) -> Result<bool, Fault> {
+    let (value, tangents) = derived.jvp(&mut engine(), at, u)?;
+    let (value, tangent) = (check::floats(&value), check::floats(&tangents));
+    let mut slopes = Vec::new();
+    for h in [1e-5, -1e-5, 1e-6, -1e-6] {
+        let mut args = at.to_vec();
+        for (k, d) in derived.wrt.iter().zip(u) {
+            args[*k] = shifted(&at[*k], d, h);
+        }
+        let there = check::floats(&derived.value(&mut engine(), &args)?);
+        if there.len() != value.len() {
+            return Ok(false);
+        }
+        slopes.push(there.iter().zip(&value).map(|(a, b)| (a - b) / h).collect::<Vec<f64>>());
+    }
+    Ok((0..tangent.len()).any(|k| {
+        let all: Vec<f64> = slopes.iter().map(|s| s[k]).collect();
+        let (lo, hi) = all.iter().fold((f64::MAX, f64::MIN), |(l, h), x| (l.min(*x), h.max(*x)));
+        let size = 1e-3 + tangent[k].abs().max(all[2].abs());
+        let settled = hi - lo <= 1e-2 * size;
+        let off = (tangent[k] - all[2]).abs() > 5e-2 * size;
+        settled && (off || !tangent[k].is_finite())
+    }))
+}
+
+/// What is printed can be read, and is the same program but for the numbers of values.
+fn round_trip(module: &Module) -> Checked<()> {
+    let text = module.to_string();
+    let once = parse::module(&text).or_else(|e| trouble(Kind::Text, format!("{e}\n{text}")))?;
+    let again = once.to_string();
+    let twice = parse::module(&again).or_else(|e| trouble(Kind::Text, e))?.to_string();
+    if again != twice || renumbered(&text) != renumbered(&again) {
+        return trouble(Kind::Text, format!("printed:\n{text}\nread and printed:\n{again}"));
+    }
+    Ok(())
+}
+
+/// Text with values numbered by their first appearance, from each function on.
+fn renumbered(text: &str) -> String {
+    let mut out = String::new();
+    let mut seen: Vec<&str> = Vec::new();
+    for (k, piece) in text.split('%').enumerate() {
+        if k == 0 {
+            out.push_str(piece);
+            continue;
+        }
+        let end = piece.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.');
+        let (mut name, mut rest) = piece.split_at(end.unwrap_or(piece.len()));
+        if let Some(at) = name.find("..") {
+            (name, rest) = piece.split_at(at);
+        }
+        let number = seen.iter().position(|s| *s == name).unwrap_or_else(|| {
+            seen.push(name);
+            seen.len() - 1
+        });
+        let hint = name.rsplit_once('.').map_or("", |(hint, _)| hint);
+        out.push_str(&format!("%{hint}.{number}{rest}"));
+        if rest.contains("func @") {
+            seen.clear();
+        }
+    }
+    out
+}
+
+thread_local! {
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs something, its panics caught and not printed.
+fn quietly<T>(f: impl FnOnce() -> T) -> Result<T, String> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !QUIET.get() {
+                usual(info);
+            }
+        }));
+    });
+    let before = QUIET.replace(true);
+    let result = catch_unwind(AssertUnwindSafe(f));
+    QUIET.set(before);
+    result.map_err(|payload| {
+        let text = payload.downcast_ref::<&str>().map(|s| s.to_string());
+        text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_default()
+    })
+}
+
+impl std::fmt::Display for Trouble {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let what = match self.kind {
+            Kind::Invalid => "the program is not well-formed",
+            Kind::Text => "the text form does not hold the program",
+            Kind::Pipeline => "the fixed pipeline changes the program",
+            Kind::Refused => "a derivative program is refused",
+            Kind::Panic => "panic",
+            Kind::Fault => "a derivative program fails",
+            Kind::Reverse => "reverse mode disagrees with forward mode",
+            Kind::Forward => "forward mode disagrees with finite differences",
+            Kind::Compose => "a loop in two parts is not the loop",
+            Kind::Finish => "a pass after differentiation changes bits",
+        };
+        write!(f, "{what}: {}", self.message)
+    }
+}

@@ -1,0 +1,184 @@
+//! Arguments to parameters, names to parameters to differentiate by.
+
+use crate::args::{Args, Wrt};
+use crate::value::Value;
+use wengert_core::ir::{Func, Type};
+use wengert_core::span::{Diagnostic, Span};
+use wengert_core::surface::tree::{Expr, ExprKind, Function, UnaryOp};
+
+type Bound<T> = Result<T, Diagnostic>;
+
+/// One value per parameter, defaults filled in.
+pub(crate) fn arguments(function: &Function, args: Args) -> Bound<Vec<Value>> {
+    let mut values = given(function, args)?;
+    for (param, value) in function.params.iter().zip(&mut values) {
+        if value.is_none() {
+            *value = param.default.as_ref().and_then(literal);
+        }
+    }
+    let missing: Vec<usize> = (0..values.len()).filter(|k| values[*k].is_none()).collect();
+    if missing.is_empty() {
+        return Ok(values.into_iter().flatten().collect());
+    }
+    let names: Vec<&str> = missing.iter().map(|k| name_of(function, *k)).collect();
+    let what = if names.len() == 1 { "a value" } else { "values" };
+    let message = format!("`{}` needs {what} for {}", function.name.text, quoted(&names));
+    let mut error = Diagnostic::new("missing-argument", message);
+    for k in &missing {
+        error = error.label(function.params[*k].name.span, "no value is given for this");
+    }
+    let example: Vec<String> = names.iter().map(|n| format!("{n}=1.0")).collect();
+    let it = if names.len() == 1 { "it" } else { "them" };
+    Err(error.help(format!("give {it} by name, as in `{}`", example.join(" "))))
+}
+
+/// One value per parameter, where one is given. `args` may leave parameters out.
+pub(crate) fn given(function: &Function, args: Args) -> Bound<Vec<Option<Value>>> {
+    let count = function.params.len();
+    let mut values: Vec<Option<Value>> = vec![None; count];
+    let mut position = 0;
+    for arg in args.0 {
+        let k = match &arg.name {
+            Some(name) => parameter(function, name)?,
+            None => {
+                position += 1;
+                position - 1
+            }
+        };
+        if k >= count {
+            let plural = if count == 1 { "argument" } else { "arguments" };
+            let message =
+                format!("`{}` takes {count} {plural}, but more are given", function.name.text);
+            return Err(Diagnostic::new("argument-count", message)
+                .label(parameters_span(function), "these are its parameters"));
+        }
+        if values[k].is_some() {
+            let message = format!("`{}` is given twice", name_of(function, k));
+            return Err(Diagnostic::new("argument-twice", message)
+                .label(function.params[k].name.span, "this parameter")
+                .help("arguments without a name are taken in order, before those with one"));
+        }
+        values[k] = Some(arg.value);
+    }
+    Ok(values)
+}
+
+/// The parameters to differentiate by, as indices.
+pub(crate) fn by(function: &Function, func: &Func, wrt: &Wrt) -> Bound<Vec<usize>> {
+    let types = func.param_types();
+    let names = match wrt {
+        Wrt::All => {
+            let all: Vec<usize> = (0..types.len()).filter(|k| types[*k].is_float()).collect();
+            if all.is_empty() {
+                let message = format!("`{}` has no float or array parameter", function.name.text);
+                return Err(Diagnostic::new("nothing-to-differentiate", message)
+                    .label(parameters_span(function), "derivatives are by floats"));
+            }
+            return Ok(all);
+        }
+        Wrt::Names(names) => names,
+    };
+    let mut indices = Vec::new();
+    for name in names {
+        let k = parameter(function, name)?;
+        if !types[k].is_float() {
+            let what = if types[k] == Type::Bool { "a bool" } else { "an integer" };
+            let message = format!("there is no derivative by `{name}`, which is {what}");
+            return Err(Diagnostic::new("not-differentiable", message)
+                .label(function.params[k].name.span, format!("used as {what}"))
+                .help("derivatives are by floats and arrays; leave it out of what to differentiate by"));
+        }
+        if !indices.contains(&k) {
+            indices.push(k);
+        }
+    }
+    Ok(indices)
+}
+
+/// The values as the lowered function wants them: an integer may have become a float.
+pub(crate) fn convert(function: &Function, func: &Func, values: &mut [Value]) -> Bound<()> {
+    for (k, (value, ty)) in values.iter_mut().zip(func.param_types()).enumerate() {
+        *value = match (std::mem::replace(value, Value::Bool(false)), ty) {
+            (Value::Int(n), Type::F64) => Value::Float(n as f64),
+            (value @ Value::Float(_), Type::F64)
+            | (value @ Value::Int(_), Type::I64)
+            | (value @ Value::Bool(_), Type::Bool)
+            | (value @ Value::Array(_), Type::Array) => value,
+            (value, ty) => return Err(wrong_type(function, k, &value, ty)),
+        };
+    }
+    Ok(())
+}
+
+/// `value` does not fit parameter `k`.
+pub(crate) fn wrong_type(function: &Function, k: usize, value: &Value, ty: Type) -> Diagnostic {
+    let wanted = match ty {
+        Type::F64 => "a float",
+        Type::I64 => "an integer",
+        Type::Bool => "a bool",
+        Type::Array => "an array",
+        Type::Tape => "a tape",
+    };
+    let name = name_of(function, k);
+    let message = format!("`{name}` must be {wanted}, but {} is given", value.kind());
+    Diagnostic::new("argument-type", message).label(function.params[k].name.span, "this parameter")
+}
+
+/// The index of the parameter of this name.
+fn parameter(function: &Function, name: &str) -> Bound<usize> {
+    if let Some(k) = function.params.iter().position(|p| p.name.text == name) {
+        return Ok(k);
+    }
+    let known: Vec<&str> = function.params.iter().map(|p| p.name.text.as_str()).collect();
+    let message = format!("`{}` has no parameter `{name}`", function.name.text);
+    Err(Diagnostic::new("unknown-argument", message)
+        .label(parameters_span(function), "these are its parameters")
+        .help(match closest(name, &known) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None if known.is_empty() => "it takes no arguments".into(),
+            None => format!("its parameters are {}", quoted(&known)),
+        }))
+}
+
+/// The name most like the one given, where one is.
+pub(crate) fn closest<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
+    let scored = known.iter().map(|k| (strsim::jaro_winkler(name, k), *k));
+    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (best.0 > 0.8).then_some(best.1)
+}
+
+pub(crate) fn quoted(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
+    match quoted.as_slice() {
+        [most @ .., last] if !most.is_empty() => format!("{} and {last}", most.join(", ")),
+        _ => quoted.join(""),
+    }
+}
+
+fn name_of(function: &Function, k: usize) -> &str {
+    &function.params[k].name.text
+}
+
+/// All parameters, or the name of a function that has none.
+fn parameters_span(function: &Function) -> Span {
+    match (function.params.first(), function.params.last()) {
+        (Some(first), Some(last)) => first.span.to(last.span),
+        _ => function.name.span,
+    }
+}
+
+/// The value of a default, which is a literal.
+pub(crate) fn literal(expr: &Expr) -> Option<Value> {
+    match &expr.kind {
+        ExprKind::Int(n) => Some(Value::Int(*n)),
+        ExprKind::Float(x) => Some(Value::Float(*x)),
+        ExprKind::Bool(b) => Some(Value::Bool(*b)),
+        ExprKind::Unary { op, operand } => match (op, literal(operand)?) {
+            (UnaryOp::Plus, value) => Some(value),
+            (UnaryOp::Neg, Value::Int(n)) => Some(Value::Int(n.checked_neg()?)),
+            (UnaryOp::Neg, Value::Float(x)) => Some(Value::Float(-x)),
+            _ => None,
+        },
+        _ => None,
+    }
+}

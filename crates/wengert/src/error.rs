@@ -1,0 +1,93 @@
+//! What can go wrong, with its place in the source.
+
+use crate::render;
+use crate::source::Source;
+use std::fmt;
+use std::sync::Arc;
+use wengert_core::fault::Fault;
+use wengert_core::span::Diagnostic;
+
+/// Why a function could not be made, differentiated or run.
+///
+/// It prints as `file:line:column: message`. [`Error::render`] and the debug form show the source
+/// line as well, so `fn main() -> Result<(), wengert::Error>` ends in a readable message.
+///
+/// ```
+/// use wengert::{Function, Source};
+///
+/// let source = Source::new("f.py", "def f(x):\n    return x * k\n");
+/// let error = Function::from_source(source, "f").unwrap().value([1.0]).unwrap_err();
+/// assert!(error.to_string().starts_with("f.py:2:16: "), "{error}");
+/// assert!(error.render().contains("return x * k"));
+/// ```
+#[derive(Clone, PartialEq, thiserror::Error)]
+#[error("{}", render::short(&self.text, &self.diagnostics))]
+pub struct Error {
+    kind: ErrorKind,
+    diagnostics: Vec<Diagnostic>,
+    fault: Option<Fault>,
+    text: Arc<Source>,
+}
+
+/// Which step failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The source is not a program that can be differentiated.
+    Source,
+    /// The arguments, or the parameters to differentiate by, do not fit the function.
+    Arguments,
+    /// Native code could not be made of it.
+    Backend,
+    /// The program was run and failed.
+    Run,
+}
+
+impl Error {
+    pub(crate) fn new(
+        kind: ErrorKind,
+        source: &Arc<Source>,
+        diagnostics: Vec<Diagnostic>,
+    ) -> Error {
+        Error { kind, diagnostics, fault: None, text: source.clone() }
+    }
+
+    pub(crate) fn one(kind: ErrorKind, source: &Arc<Source>, diagnostic: Diagnostic) -> Error {
+        Error::new(kind, source, vec![diagnostic])
+    }
+
+    pub(crate) fn run(source: &Arc<Source>, fault: Fault) -> Error {
+        let diagnostics = vec![fault.diagnostic()];
+        Error { kind: ErrorKind::Run, diagnostics, fault: Some(fault), text: source.clone() }
+    }
+
+    /// Which step failed.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// What is wrong, as data: at least one entry.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    /// What happened at run time, where [`ErrorKind::Run`] is the kind.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.fault.as_ref()
+    }
+
+    /// The text with the lines at fault, as one reads it in a log.
+    pub fn render(&self) -> String {
+        render::full(&self.text, &self.diagnostics, false)
+    }
+
+    /// The same with terminal colours.
+    pub fn render_coloured(&self) -> String {
+        render::full(&self.text, &self.diagnostics, true)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}\n{}", self.kind, self.render())
+    }
+}

@@ -1,0 +1,133 @@
+//! A program ready to run, by either backend.
+
+use crate::options::{Backend, Options};
+use crate::value::Value;
+use std::time::Instant;
+use wengert_core::check::Engine;
+use wengert_core::fault::Fault;
+use wengert_core::interp::{Interp, Val};
+use wengert_core::ir::{Module, Type};
+use wengert_core::span::Diagnostic;
+use wengert_runtime as runtime;
+
+/// A module with one entry.
+#[derive(Debug)]
+pub(crate) struct Executable {
+    entry: String,
+    code: Code,
+}
+
+#[derive(Debug)]
+enum Code {
+    Interp(Module),
+    Jit(Box<runtime::Program>),
+}
+
+/// What a run gave.
+pub(crate) struct Ran {
+    pub(crate) values: Vec<Value>,
+    pub(crate) tape_bytes: u64,
+    pub(crate) seconds: f64,
+}
+
+impl Executable {
+    pub(crate) fn new(module: Module, entry: String, backend: Backend) -> Result<Self, Diagnostic> {
+        let code = match backend {
+            Backend::Interp => Code::Interp(module),
+            Backend::Jit => {
+                let program = runtime::Program::compile(&module, &[&entry]);
+                Code::Jit(Box::new(program.map_err(not_compiled)?))
+            }
+        };
+        Ok(Executable { entry, code })
+    }
+
+    /// The arguments fit the entry's parameters; its tape, if it has one, is not among them.
+    pub(crate) fn run(&self, args: &[Value], options: &Options) -> Result<Ran, Fault> {
+        let start = Instant::now();
+        let (values, tape_bytes) = match &self.code {
+            Code::Interp(module) => self.interpret(module, args, options)?,
+            Code::Jit(program) => self.native(program, args, options)?,
+        };
+        Ok(Ran { values, tape_bytes, seconds: start.elapsed().as_secs_f64() })
+    }
+
+    fn interpret(
+        &self,
+        module: &Module,
+        args: &[Value],
+        options: &Options,
+    ) -> Result<(Vec<Value>, u64), Fault> {
+        let mut args: Vec<Val> = args.iter().map(Value::to_val).collect();
+        if module.func(&self.entry).is_some_and(|f| f.param_types().contains(&Type::Tape)) {
+            args.push(Val::tape());
+        }
+        let mut interp = Interp::new(module);
+        interp.max_iterations = options.max_iterations;
+        let results = interp.call(&self.entry, args)?;
+        Ok((results.into_iter().filter_map(Value::from_val).collect(), interp.pushed_bytes))
+    }
+
+    fn native(
+        &self,
+        program: &runtime::Program,
+        args: &[Value],
+        options: &Options,
+    ) -> Result<(Vec<Value>, u64), Fault> {
+        let args: Vec<runtime::Arg> = args
+            .iter()
+            .map(|value| match value {
+                Value::Float(x) => runtime::Arg::F64(*x),
+                Value::Int(n) => runtime::Arg::I64(*n),
+                Value::Bool(b) => runtime::Arg::Bool(*b),
+                Value::Array(x) => runtime::Arg::Array(x),
+            })
+            .collect();
+        let limits = runtime::Options {
+            max_iterations: options.max_iterations,
+            tape_limit: options.tape_limit,
+            interrupt: options.interrupt.clone(),
+        };
+        match program.call(&self.entry, &args, &limits) {
+            Ok((results, stats)) => {
+                Ok((results.into_iter().map(from_out).collect(), stats.tape_peak_bytes))
+            }
+            Err(runtime::RunError::Fault(fault)) => Err(fault),
+            Err(mismatch) => unreachable!("the arguments have been bound: {mismatch}"),
+        }
+    }
+}
+
+fn from_out(out: runtime::Out) -> Value {
+    match out {
+        runtime::Out::F64(x) => Value::Float(x),
+        runtime::Out::I64(n) => Value::Int(n),
+        runtime::Out::Bool(b) => Value::Bool(b),
+        runtime::Out::Array(x) => Value::Array(x),
+    }
+}
+
+/// The program is well-formed, so this is a machine without a code generator, or a bug.
+pub(crate) fn not_compiled(error: runtime::CompileError) -> Diagnostic {
+    let help = match error {
+        runtime::CompileError::Unsupported(_) => "the interpreter runs everywhere",
+        _ => "this is a bug in wengert; the interpreter may run the program meanwhile",
+    };
+    Diagnostic::new("not-compiled", error.to_string()).help(help)
+}
+
+/// Runs what it was made for: the modules of a check, each by the name of its entry.
+pub(crate) struct Engines<'a> {
+    pub(crate) executables: Vec<Executable>,
+    pub(crate) options: &'a Options,
+}
+
+impl Engine for Engines<'_> {
+    fn call(&mut self, _: &Module, name: &str, args: &[Val]) -> Result<Vec<Val>, Fault> {
+        let found = self.executables.iter().find(|e| e.entry == name);
+        let executable = found.unwrap_or_else(|| unreachable!("a check runs three entries"));
+        let args: Vec<Value> = args.iter().cloned().filter_map(Value::from_val).collect();
+        let ran = executable.run(&args, self.options)?;
+        Ok(ran.values.iter().map(Value::to_val).collect())
+    }
+}

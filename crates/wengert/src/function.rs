@@ -1,0 +1,267 @@
+//! Functions: a source text, specialised and compiled for the arguments it is called with.
+//!
+//! A [`Function`] holds the surface tree. The first call with arguments of given kinds lowers it,
+//! runs the fixed pipeline, differentiates and compiles; the result is kept for the next call.
+
+use crate::args::Args;
+use crate::bind;
+use crate::error::{Error, ErrorKind};
+use crate::executable::Executable;
+use crate::options::{Backend, Options, Stats};
+use crate::source::Source;
+use crate::value::Value;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Instant;
+use wengert_core::fault::Fault;
+use wengert_core::ir::{Func, Module, verify};
+use wengert_core::lower::{self, ArgType};
+use wengert_core::span::Diagnostic;
+use wengert_core::surface::{python, tree};
+use wengert_core::transform::{jvp, pipeline, vjp};
+
+/// A function that can be run and differentiated.
+///
+/// It can be shared between threads.
+#[derive(Debug)]
+pub struct Function {
+    source: Arc<Source>,
+    module: tree::Module,
+    /// Its place in the module.
+    index: usize,
+    pub(crate) options: Options,
+    cache: Mutex<Cache>,
+}
+
+/// What calls have made so far, by the kinds of their arguments.
+#[derive(Debug, Default)]
+struct Cache {
+    lowered: HashMap<Vec<ArgType>, Arc<Func>>,
+    compiled: HashMap<(Vec<ArgType>, Task, Backend), Arc<Executable>>,
+}
+
+/// A program made from a function.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Task {
+    /// The function itself.
+    Value,
+    /// Forward mode by these parameters.
+    Forward(Vec<usize>),
+    /// Reverse mode by these parameters.
+    Reverse(Vec<usize>),
+}
+
+/// The result of [`Function::value`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluation {
+    /// What the function returned, one entry per result.
+    pub values: Vec<Value>,
+    /// What it took.
+    pub stats: Stats,
+}
+
+/// A call whose arguments have been bound: the specialised function and one value per parameter.
+pub(crate) struct Call {
+    pub(crate) func: Arc<Func>,
+    kinds: Vec<ArgType>,
+    pub(crate) values: Vec<Value>,
+    started: Instant,
+}
+
+impl Function {
+    /// The function of this name in a source text.
+    ///
+    /// ```
+    /// let f = wengert::Function::from_source("def double(x):\n    return 2 * x\n", "double")?;
+    /// assert_eq!(f.value([4.0])?.values, [8.0.into()]);
+    /// # Ok::<(), wengert::Error>(())
+    /// ```
+    pub fn from_source(source: impl Into<Source>, name: &str) -> Result<Function, Error> {
+        let (source, module) = parse(source.into())?;
+        match module.functions.iter().position(|f| f.name.text == name) {
+            Some(index) => Ok(Function::new(source, module, index)),
+            None => Err(Error::one(ErrorKind::Source, &source, unknown(&module, name))),
+        }
+    }
+
+    /// The last function of a source text: the one that uses the others.
+    ///
+    /// ```
+    /// let text = "def half(x):\n    return x / 2\n\ndef quarter(x):\n    return half(half(x))\n";
+    /// let f = wengert::Function::last_of(text)?;
+    /// assert_eq!(f.name(), "quarter");
+    /// # Ok::<(), wengert::Error>(())
+    /// ```
+    pub fn last_of(source: impl Into<Source>) -> Result<Function, Error> {
+        let (source, module) = parse(source.into())?;
+        match module.functions.len().checked_sub(1) {
+            Some(index) => Ok(Function::new(source, module, index)),
+            None => {
+                let error = Diagnostic::new("unknown-function", "the source defines no function")
+                    .help("write one, as in `def f(x): return x * x`");
+                Err(Error::one(ErrorKind::Source, &source, error))
+            }
+        }
+    }
+
+    fn new(source: Arc<Source>, module: tree::Module, index: usize) -> Function {
+        let (options, cache) = (Options::default(), Mutex::default());
+        Function { source, module, index, options, cache }
+    }
+
+    /// The same function, run in another way.
+    #[must_use]
+    pub fn with_options(mut self, options: Options) -> Function {
+        self.options = options;
+        self
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.tree().name.text
+    }
+
+    /// The names of its parameters.
+    pub fn parameters(&self) -> impl Iterator<Item = &str> {
+        self.tree().params.iter().map(|p| p.name.text.as_str())
+    }
+
+    /// One value per parameter, in order, defaults filled in: how a call with these arguments reads.
+    pub fn bind(&self, args: impl Into<Args>) -> Result<Vec<Value>, Error> {
+        bind::arguments(self.tree(), args.into()).map_err(|e| self.error(ErrorKind::Arguments, e))
+    }
+
+    /// Runs it.
+    ///
+    /// ```
+    /// let f = wengert::Function::from_source("def f(x, y):\n    return x * y, x > y\n", "f")?;
+    /// let run = f.value((2.0, ("y", 3.0)))?;
+    /// assert_eq!(run.values, [6.0.into(), false.into()]);
+    /// # Ok::<(), wengert::Error>(())
+    /// ```
+    pub fn value(&self, args: impl Into<Args>) -> Result<Evaluation, Error> {
+        let call = self.call(args.into())?;
+        let program = self.program(&call, Task::Value)?;
+        let mut stats = Stats { compile_seconds: call.elapsed(), ..Stats::default() };
+        let values = self.run(&program, &call.values, &mut stats)?;
+        Ok(Evaluation { values, stats })
+    }
+
+    /// Binds arguments and specialises.
+    pub(crate) fn call(&self, args: Args) -> Result<Call, Error> {
+        let started = Instant::now();
+        let refused = |e| self.error(ErrorKind::Arguments, e);
+        if self.options.backend == Backend::Interp && self.options.tape_limit.is_some() {
+            let error = Diagnostic::new("tape-limit", "the interpreter does not limit its tape")
+                .help("leave the limit out, or run native code");
+            return Err(refused(error));
+        }
+        let mut values = bind::arguments(self.tree(), args).map_err(refused)?;
+        let kinds: Vec<ArgType> = values.iter().map(Value::arg_type).collect();
+        let func = self.specialise(&kinds)?;
+        bind::convert(self.tree(), &func, &mut values).map_err(refused)?;
+        Ok(Call { func, kinds, values, started })
+    }
+
+    /// The function for arguments of these kinds, lowered.
+    pub(crate) fn lower(&self, kinds: &[ArgType]) -> Result<Module, Error> {
+        let module = lower::lower(&self.module, self.name(), kinds)
+            .map_err(|errors| Error::new(ErrorKind::Source, &self.source, errors))?;
+        verify::module(&module).map_err(|e| self.error(ErrorKind::Source, e))?;
+        Ok(module)
+    }
+
+    /// The function for arguments of these kinds, after the fixed pipeline.
+    pub(crate) fn specialise(&self, kinds: &[ArgType]) -> Result<Arc<Func>, Error> {
+        if let Some(func) = self.cache().lowered.get(kinds) {
+            return Ok(func.clone());
+        }
+        let module = self.lower(kinds)?;
+        let func = pipeline::run(&module, self.name());
+        let func = Arc::new(func.map_err(|e| self.error(ErrorKind::Source, e))?);
+        self.cache().lowered.insert(kinds.to_vec(), func.clone());
+        Ok(func)
+    }
+
+    pub(crate) fn program(&self, call: &Call, task: Task) -> Result<Arc<Executable>, Error> {
+        let key = (call.kinds.clone(), task, self.options.backend);
+        if let Some(program) = self.cache().compiled.get(&key) {
+            return Ok(program.clone());
+        }
+        let wrong = |e| self.error(ErrorKind::Source, e);
+        let one = |func| Module { funcs: vec![func], loops: Vec::new() };
+        let name = self.name();
+        let (module, entry) = match &key.1 {
+            Task::Value => (one(Func::clone(&call.func)), name.to_string()),
+            Task::Forward(by) => {
+                (one(jvp::jvp(&call.func, by).map_err(wrong)?), format!("{name}.jvp"))
+            }
+            Task::Reverse(by) => (vjp::vjp(&call.func, by).map_err(wrong)?, format!("{name}.vjp")),
+        };
+        verify::module(&module).map_err(wrong)?;
+        let program = Executable::new(module, entry, self.options.backend);
+        let program = Arc::new(program.map_err(|e| self.error(ErrorKind::Backend, e))?);
+        self.cache().compiled.insert(key, program.clone());
+        Ok(program)
+    }
+
+    pub(crate) fn run(
+        &self,
+        program: &Executable,
+        args: &[Value],
+        stats: &mut Stats,
+    ) -> Result<Vec<Value>, Error> {
+        let ran = program.run(args, &self.options).map_err(|fault| self.fault(fault))?;
+        stats.run_seconds += ran.seconds;
+        stats.tape_bytes = stats.tape_bytes.max(ran.tape_bytes);
+        Ok(ran.values)
+    }
+
+    pub(crate) fn tree(&self) -> &tree::Function {
+        &self.module.functions[self.index]
+    }
+
+    pub(crate) fn error(&self, kind: ErrorKind, diagnostic: Diagnostic) -> Error {
+        Error::one(kind, &self.source, diagnostic)
+    }
+
+    pub(crate) fn fault(&self, fault: Fault) -> Error {
+        Error::run(&self.source, fault)
+    }
+
+    fn cache(&self) -> MutexGuard<'_, Cache> {
+        // Entries are inserted whole, so a panic elsewhere leaves the cache usable.
+        self.cache.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Call {
+    /// Seconds since the call began: what compiling took, when asked just before the run.
+    pub(crate) fn elapsed(&self) -> f64 {
+        self.started.elapsed().as_secs_f64()
+    }
+}
+
+fn parse(source: Source) -> Result<(Arc<Source>, tree::Module), Error> {
+    let source = Arc::new(source);
+    match python::parse(source.text()) {
+        Ok(module) => Ok((source, module)),
+        Err(errors) => Err(Error::new(ErrorKind::Source, &source, errors)),
+    }
+}
+
+fn unknown(module: &tree::Module, name: &str) -> Diagnostic {
+    let known: Vec<&str> = module.functions.iter().map(|f| f.name.text.as_str()).collect();
+    let error = Diagnostic::new("unknown-function", format!("there is no function `{name}`"));
+    let meant = bind::closest(name, &known).or(match known[..] {
+        [only] => Some(only),
+        _ => None,
+    });
+    match meant.and_then(|meant| module.function(meant)) {
+        Some(function) => error
+            .label(function.name.span, "this one exists")
+            .help(format!("did you mean `{}`?", function.name.text)),
+        None if known.is_empty() => error.help("the source defines no function"),
+        None => error.help(format!("the source defines {}", bind::quoted(&known))),
+    }
+}

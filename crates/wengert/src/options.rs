@@ -1,0 +1,69 @@
+//! How to run and differentiate, and what it cost.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// What runs the program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Backend {
+    /// The interpreter: the specification, and slow.
+    Interp,
+    /// Native code, compiled in milliseconds.
+    #[default]
+    Jit,
+}
+
+/// How gradients are computed. Both ways give the same derivatives up to rounding.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// One run per component of the parameters; memory does not grow with the number of iterations.
+    Forward,
+    /// One run for all parameters; records every iteration on a tape.
+    #[default]
+    Reverse,
+}
+
+/// How a function is run. The default suits most uses.
+///
+/// ```
+/// use wengert::{Backend, Options};
+///
+/// let careful = Options { backend: Backend::Interp, max_iterations: 1000, ..Options::default() };
+/// # assert_eq!(careful.tape_limit, None);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What runs the program.
+    pub backend: Backend,
+    /// How gradients are computed.
+    pub mode: Mode,
+    /// Most iterations of a `while` loop before it is reported as endless.
+    pub max_iterations: u64,
+    /// Most bytes of tape; most of the free memory where there is no limit given.
+    pub tape_limit: Option<u64>,
+    /// Set it to `true` from another thread to end a run with an error. Native code only.
+    pub interrupt: Option<Arc<AtomicBool>>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            backend: Backend::default(),
+            mode: Mode::default(),
+            max_iterations: 1_000_000_000,
+            tape_limit: None,
+            interrupt: None,
+        }
+    }
+}
+
+/// What a call took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stats {
+    /// The most bytes the tape held.
+    pub tape_bytes: u64,
+    /// Time to lower, differentiate and compile; next to nothing when that was done by an earlier call.
+    pub compile_seconds: f64,
+    /// Time to run.
+    pub run_seconds: f64,
+}

@@ -1,0 +1,162 @@
+//! The surface tree as text: one statement per line, expressions fully parenthesised, library names
+//! by their canonical name with a `$`.
+
+use std::fmt::Write;
+use wengert_core::surface::tree::{
+    BinaryOp, Block, Callee, CompareOp, Expr, ExprKind, Function, LogicalOp, Stmt, StmtKind,
+    Target, UnaryOp,
+};
+
+/// A function as an outline.
+pub(crate) fn function(function: &Function) -> String {
+    let params: Vec<String> = function
+        .params
+        .iter()
+        .map(|p| match &p.default {
+            Some(default) => format!("{} = {}", p.name.text, expr(default)),
+            None => p.name.text.clone(),
+        })
+        .collect();
+    let mut out = format!("function {}({})\n", function.name.text, params.join(", "));
+    block(&mut out, &function.body, 1);
+    out
+}
+
+fn block(out: &mut String, stmts: &Block, depth: usize) {
+    for s in stmts {
+        stmt(out, s, depth);
+    }
+}
+
+fn stmt(out: &mut String, stmt: &Stmt, depth: usize) {
+    let mut inner: Vec<(&str, &Block)> = Vec::new();
+    let head = match &stmt.kind {
+        StmtKind::Assign { targets, value } => {
+            let targets: Vec<String> = targets.iter().map(target).collect();
+            format!("{} = {}", targets.join(" = "), expr(value))
+        }
+        StmtKind::AugAssign { target: t, op, value } => {
+            format!("{} {}= {}", target(t), binary(*op), expr(value))
+        }
+        StmtKind::For { var, start, stop, step, body } => {
+            inner.push(("", body));
+            format!("for {} from {} to {} by {}", var.text, expr(start), expr(stop), expr(step))
+        }
+        StmtKind::While { cond, body } => {
+            inner.push(("", body));
+            format!("while {}", expr(cond))
+        }
+        StmtKind::If { cond, then, otherwise } => {
+            inner.push(("", then));
+            if !otherwise.is_empty() {
+                inner.push(("else", otherwise));
+            }
+            format!("if {}", expr(cond))
+        }
+        StmtKind::Break => "break".into(),
+        StmtKind::Continue => "continue".into(),
+        StmtKind::Return { values } => format!("return {}", list(values)),
+        StmtKind::Assert { cond, message } => match message {
+            Some(message) => format!("assert {}, {message:?}", expr(cond)),
+            None => format!("assert {}", expr(cond)),
+        },
+        StmtKind::Pass => "pass".into(),
+        StmtKind::Call(call) => expr(call),
+    };
+    line(out, depth, &head);
+    for (title, stmts) in inner {
+        if !title.is_empty() {
+            line(out, depth, title);
+        }
+        block(out, stmts, depth + 1);
+    }
+}
+
+fn line(out: &mut String, depth: usize, text: &str) {
+    let _ = writeln!(out, "{:indent$}{}", "", text.trim_end(), indent = 2 * depth);
+}
+
+fn target(t: &Target) -> String {
+    match t {
+        Target::Name(name) => name.text.clone(),
+        Target::Tuple { elements, .. } => {
+            let elements: Vec<String> = elements.iter().map(target).collect();
+            format!("({})", elements.join(", "))
+        }
+        Target::Element { base, indices, .. } => format!("{}[{}]", expr(base), list(indices)),
+    }
+}
+
+fn list(exprs: &[Expr]) -> String {
+    exprs.iter().map(expr).collect::<Vec<_>>().join(", ")
+}
+
+fn expr(e: &Expr) -> String {
+    match &e.kind {
+        ExprKind::Int(n) => n.to_string(),
+        ExprKind::Float(x) => format!("{x:?}"),
+        ExprKind::Bool(b) => b.to_string(),
+        ExprKind::Name(name) => name.clone(),
+        ExprKind::Builtin(name) => format!("${name}"),
+        ExprKind::Unary { op, operand } => {
+            let op = match op {
+                UnaryOp::Neg => "-",
+                UnaryOp::Plus => "+",
+                UnaryOp::Not => "not ",
+            };
+            format!("{op}{}", expr(operand))
+        }
+        ExprKind::Binary { first, rest } => rest.iter().fold(expr(first), |left, (op, right)| {
+            format!("({left} {} {})", binary(*op), expr(right))
+        }),
+        ExprKind::Compare { first, rest } => {
+            let rest: String =
+                rest.iter().map(|(op, e)| format!(" {} {}", compare(*op), expr(e))).collect();
+            format!("({}{rest})", expr(first))
+        }
+        ExprKind::Logical { op, operands } => {
+            let op = match op {
+                LogicalOp::And => " and ",
+                LogicalOp::Or => " or ",
+            };
+            format!("({})", operands.iter().map(expr).collect::<Vec<_>>().join(op))
+        }
+        ExprKind::Conditional { cond, then, otherwise } => {
+            format!("({} if {} else {})", expr(then), expr(cond), expr(otherwise))
+        }
+        ExprKind::Call { callee, args, keywords } => {
+            let name = match callee {
+                Callee::Builtin(name) => format!("${}", name.text),
+                Callee::Function(name) => name.text.clone(),
+            };
+            let keywords = keywords.iter().map(|k| format!("{}={}", k.name.text, expr(&k.value)));
+            let args: Vec<String> = args.iter().map(expr).chain(keywords).collect();
+            format!("{name}({})", args.join(", "))
+        }
+        ExprKind::Index { base, indices } => format!("{}[{}]", expr(base), list(indices)),
+        ExprKind::Tuple(elements) => format!("({})", list(elements)),
+    }
+}
+
+fn binary(op: BinaryOp) -> &'static str {
+    match op {
+        BinaryOp::Add => "+",
+        BinaryOp::Sub => "-",
+        BinaryOp::Mul => "*",
+        BinaryOp::Div => "/",
+        BinaryOp::FloorDiv => "//",
+        BinaryOp::Rem => "%",
+        BinaryOp::Pow => "**",
+    }
+}
+
+fn compare(op: CompareOp) -> &'static str {
+    match op {
+        CompareOp::Eq => "==",
+        CompareOp::Ne => "!=",
+        CompareOp::Lt => "<",
+        CompareOp::Le => "<=",
+        CompareOp::Gt => ">",
+        CompareOp::Ge => ">=",
+    }
+}

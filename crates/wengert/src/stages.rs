@@ -1,0 +1,95 @@
+//! A program at each stage of its way through the compiler, as text.
+
+use crate::args::{Args, Wrt};
+use crate::bind;
+use crate::error::{Error, ErrorKind};
+use crate::function::Function;
+use crate::outline;
+use crate::value::Value;
+use wengert_core::ir::{Module, verify};
+use wengert_core::lower;
+use wengert_core::surface::tree::DeclaredType;
+use wengert_core::transform::{jvp, vjp};
+use wengert_runtime::disassemble;
+
+/// A stage of the compiler, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The surface tree: what the user wrote, library names resolved.
+    Surface,
+    /// The IR, as lowered.
+    Ssa,
+    /// The IR after the fixed pipeline: what is differentiated.
+    Pipeline,
+    /// Forward mode.
+    Jvp,
+    /// Reverse mode: the recording and the reversing program.
+    Vjp,
+    /// Native code of the reverse mode.
+    Native,
+}
+
+impl Function {
+    /// The program at a stage, as text. Arguments may be left out: only their kinds matter, and a
+    /// parameter without one is what its annotation or default says, or else a float.
+    ///
+    /// ```
+    /// use wengert::{Function, Stage, Wrt};
+    ///
+    /// let square = Function::from_source("def square(x):\n    return x * x\n", "square")?;
+    /// let text = square.show(Stage::Pipeline, (), Wrt::All)?;
+    /// assert!(text.contains("mul %x"), "{text}");
+    /// # Ok::<(), wengert::Error>(())
+    /// ```
+    pub fn show(
+        &self,
+        stage: Stage,
+        args: impl Into<Args>,
+        wrt: impl Into<Wrt>,
+    ) -> Result<String, Error> {
+        let tree = self.tree();
+        if stage == Stage::Surface {
+            return Ok(outline::function(tree));
+        }
+        let refused = |e| self.error(ErrorKind::Arguments, e);
+        let given = bind::given(tree, args.into()).map_err(refused)?;
+        let values: Vec<Value> = tree
+            .params
+            .iter()
+            .zip(given)
+            .map(|(param, given)| {
+                let default = || param.default.as_ref().and_then(bind::literal);
+                let declared = || match param.annotation?.ty {
+                    DeclaredType::I64 => Some(Value::Int(1)),
+                    DeclaredType::Bool => Some(Value::Bool(true)),
+                    DeclaredType::Array => Some(Value::Array(Vec::new())),
+                    DeclaredType::F64 | DeclaredType::F32 => None,
+                };
+                given.or_else(default).or_else(declared).unwrap_or(Value::Float(1.0))
+            })
+            .collect();
+        let kinds: Vec<lower::ArgType> = values.iter().map(Value::arg_type).collect();
+        if stage == Stage::Ssa {
+            return Ok(self.lower(&kinds)?.to_string());
+        }
+        let func = self.specialise(&kinds)?;
+        if stage == Stage::Pipeline {
+            return Ok(func.to_string());
+        }
+        let by = bind::by(tree, &func, &wrt.into()).map_err(refused)?;
+        let wrong = |e| self.error(ErrorKind::Source, e);
+        let module = match stage {
+            Stage::Jvp => {
+                Module { funcs: vec![jvp::jvp(&func, &by).map_err(wrong)?], loops: Vec::new() }
+            }
+            _ => vjp::vjp(&func, &by).map_err(wrong)?,
+        };
+        verify::module(&module).map_err(wrong)?;
+        if stage != Stage::Native {
+            return Ok(module.to_string());
+        }
+        let entry = format!("{}.vjp", func.name);
+        disassemble(&module, &[&entry])
+            .map_err(|e| self.error(ErrorKind::Backend, crate::executable::not_compiled(e)))
+    }
+}
