@@ -179,21 +179,39 @@ impl Case {
         let module = compose::split(&derived.reverse, &record, head);
         verify::module(&module).or_else(|e| trouble(Kind::Compose, e))?;
         match engine().call(&module, &record, &self.args) {
-            Ok(results) if check::bits(&results) == check::bits(value) => Ok(()),
-            Ok(_) => trouble(Kind::Compose, format!("results differ after {head} iterations")),
-            Err(fault) => trouble(Kind::Compose, format!("{fault} (split after {head})")),
+            Ok(results) if check::bits(&results) == check::bits(value) => {}
+            Ok(_) => {
+                return trouble(Kind::Compose, format!("results differ after {head} iterations"));
+            }
+            Err(fault) => return trouble(Kind::Compose, format!("{fault} (split after {head})")),
         }
+        let reverse = format!("{}.reverse", self.func.name);
+        let module = compose::split_reverse(&derived.reverse, &reverse, head);
+        verify::module(&module).or_else(|e| trouble(Kind::Compose, e))?;
+        let (args, name) = self.vjp_call(derived, value);
+        let whole = Run { module: &derived.reverse, args: &args }.bits(&name);
+        let split = Run { module: &module, args: &args }.bits(&name);
+        if whole == split {
+            Ok(())
+        } else {
+            trouble(Kind::Compose, format!("the gradient differs, reversed in parts at {head}"))
+        }
+    }
+
+    /// Arguments for the vjp with random adjoints, and its name.
+    fn vjp_call(&self, derived: &Derived, value: &[Val]) -> (Vec<Val>, String) {
+        let mut random = Random(self.seed);
+        let floats = derived.func.results.iter().zip(value).filter(|(ty, _)| ty.is_float());
+        let seeds: Vec<Val> = floats.map(|(_, v)| random.like(v)).collect();
+        let args = self.args.iter().chain(&seeds).cloned().collect();
+        (args, format!("{}.vjp", derived.func.name))
     }
 
     /// What happens to programs on their way to native code changes no bit.
     fn finish(&self, derived: &Derived) -> Checked<()> {
         let value =
             derived.value(&mut engine(), &self.args).or_else(|e| trouble(Kind::Fault, e))?;
-        let mut random = Random(self.seed);
-        let floats = derived.func.results.iter().zip(&value).filter(|(ty, _)| ty.is_float());
-        let seeds: Vec<Val> = floats.map(|(_, v)| random.like(v)).collect();
-        let args: Vec<Val> = self.args.iter().chain(&seeds).cloned().collect();
-        let name = format!("{}.vjp", derived.func.name);
+        let (args, name) = self.vjp_call(derived, &value);
         let finished = pipeline::finish(&derived.reverse);
         verify::module(&finished).or_else(|e| trouble(Kind::Finish, e))?;
         let plain = Run { module: &derived.reverse, args: &args }.bits(&name);

@@ -1,4 +1,5 @@
-//! Outlined loops in two parts: `advance` up to an iteration, then `record` from there.
+//! Outlined loops in two parts: `advance` up to an iteration, then `record` from there; and `reverse`
+//! of the later iterations, then of the earlier ones.
 //!
 //! [`split`] rewrites the recording program so that each outlined loop is run both ways, with
 //! assertions that the carries agree to the bit. What a schedule may do to a loop is thereby checked
@@ -19,6 +20,43 @@ pub(super) fn split(module: &Module, name: &str, head: i64) -> Module {
                 let Op::Drive(plan, Phase::Forward) = &inst.op else { return false };
                 let args = copier.all(&before, b, &inst.args);
                 parts(module, plan, head, copier, b, inst, &args);
+                true
+            });
+        }
+    }
+    result
+}
+
+/// The module with every outlined loop reversed in two parts: the iterations from `head` on, then those
+/// before.
+pub(super) fn split_reverse(module: &Module, name: &str, head: i64) -> Module {
+    let mut result = module.clone();
+    for func in &mut result.funcs {
+        if *func.name == *name {
+            let before = func.clone();
+            *func = rebuild(&before, name, &mut |copier, b, inst| {
+                let Op::Drive(plan, Phase::Reverse) = &inst.op else { return false };
+                let Some(plan) = module.plan(plan) else { return false };
+                let args = copier.all(&before, b, &inst.args);
+                let types: Vec<Type> = inst.results.iter().map(|r| before.ty(*r)).collect();
+                let (from, to, exit) = (args[0], args[1], args[2]);
+                let (head, zero) = (b.i64(head), b.i64(0));
+                let middle = b.prim(Prim::WAdd, &[from, head]);
+                let middle = b.prim(Prim::IMin, &[middle, to]);
+                let middle = b.prim(Prim::IMax, &[middle, from]);
+                let call = Op::Call(plan.reverse.clone());
+                let mut later = vec![middle, to, exit];
+                later.extend(&args[3..]);
+                let state = b.inst(call.clone(), later, &types, Vec::new());
+                let (tape, state) = (state[plan.state], &state[..plan.state]);
+                let mut earlier = vec![from, middle, zero];
+                earlier.extend(state);
+                earlier.extend(&args[3 + plan.state..args.len() - 1]);
+                earlier.push(tape);
+                let results = b.inst(call, earlier, &types, Vec::new());
+                for (r, v) in inst.results.iter().zip(results) {
+                    copier.bind(*r, v);
+                }
                 true
             });
         }

@@ -131,10 +131,15 @@ impl Func {
     }
 }
 
-/// A loop outlined for the plan driver: three functions over the same state.
+/// A loop outlined for the plan driver: three functions over ranges of iterations, so that a schedule
+/// can run any part of the loop again.
 ///
-/// `advance(from, to, state)`, `record(from, to, state, tape)` and `reverse(from, to, exit, ..)` each
-/// work on a range of iterations, so that a schedule can run any segment of the loop again.
+/// - `advance(from, to, carries.., captures..) -> (carries.., done, exit)`
+/// - `record(from, to, carries.., captures.., tape) -> (carries.., done, exit, tape)`
+/// - `reverse(from, to, exit, state.., fixed.., tape) -> (state.., tape)`
+///
+/// `done` is how far the range came, `exit` the number of the exit that ended it, 0 for none. The state
+/// of the reverse sweep starts with adjoints and ends with what `finals` names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopPlan {
     /// The name `drive` refers to, without the `@`.
@@ -147,6 +152,10 @@ pub struct LoopPlan {
     pub reverse: Arc<str>,
     /// How many values are carried from one iteration to the next.
     pub carries: usize,
+    /// How many values the reverse sweep carries.
+    pub state: usize,
+    /// The carries whose values after the range are the last values of the reverse sweep's state.
+    pub finals: Vec<usize>,
     /// Whether the loop has a bound (`for`). Of one without (`while`), the driver runs at most as many
     /// iterations as the run allows, and reports when no exit was taken by then.
     pub bounded: bool,

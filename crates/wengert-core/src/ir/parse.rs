@@ -166,23 +166,42 @@ impl Parser {
         Ok(types)
     }
 
+    fn count(&mut self) -> Parsed<usize> {
+        match self.peek() {
+            Token::Int(n) if *n >= 0 => {
+                let n = *n as usize;
+                self.next();
+                Ok(n)
+            }
+            _ => Err(self.expected("a number")),
+        }
+    }
+
     fn plan(&mut self) -> Parsed<LoopPlan> {
         self.word("loop")?;
         let name = self.symbol()?;
         let bounded = self.is_word("for");
         self.word(if bounded { "for" } else { "while" })?;
         self.word("carries")?;
-        let carries = match self.next() {
-            Token::Int(n) if n >= 0 => n as usize,
-            _ => return Err(self.expected("the number of carries")),
-        };
+        let carries = self.count()?;
+        self.word("state")?;
+        let state = self.count()?;
+        self.word("finals")?;
+        self.mark("(")?;
+        let mut finals = Vec::new();
+        while !self.accept(")") {
+            if !finals.is_empty() {
+                self.mark(",")?;
+            }
+            finals.push(self.count()?);
+        }
         self.word("advance")?;
         let advance = self.symbol()?;
         self.word("record")?;
         let record = self.symbol()?;
         self.word("reverse")?;
         let reverse = self.symbol()?;
-        Ok(LoopPlan { name, advance, record, reverse, carries, bounded })
+        Ok(LoopPlan { name, advance, record, reverse, carries, state, finals, bounded })
     }
 
     fn func(&mut self) -> Parsed<Func> {

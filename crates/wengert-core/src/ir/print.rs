@@ -25,16 +25,17 @@ impl Display for Module {
 
 impl Display for LoopPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
+        let kind = if self.bounded { "for" } else { "while" };
+        write!(
             f,
-            "loop @{} {} carries {} advance @{} record @{} reverse @{}",
-            self.name,
-            if self.bounded { "for" } else { "while" },
-            self.carries,
-            self.advance,
-            self.record,
-            self.reverse
-        )
+            "loop @{} {kind} carries {} state {} finals (",
+            self.name, self.carries, self.state
+        )?;
+        for (k, carry) in self.finals.iter().enumerate() {
+            write!(f, "{}{carry}", if k > 0 { ", " } else { "" })?;
+        }
+        let (advance, record, reverse) = (&self.advance, &self.record, &self.reverse);
+        writeln!(f, ") advance @{advance} record @{record} reverse @{reverse}")
     }
 }
 

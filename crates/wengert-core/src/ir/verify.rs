@@ -4,7 +4,7 @@
 //! blocks nested there), and linearity: a version of an array or tape is consumed at most once on
 //! any path and not used after that. Reading an array (`load`, `len`, `copy`) does not consume it.
 
-use super::func::{Block, Func, Inst, Module, Value};
+use super::func::{Block, Func, Inst, LoopPlan, Module, Value};
 use super::infer;
 use super::types::{Op, Phase, Type};
 use crate::span::{Diagnostic, Span};
@@ -12,7 +12,50 @@ use std::collections::HashSet;
 
 /// Checks every function of a module.
 pub fn module(module: &Module) -> Result<(), Diagnostic> {
-    module.funcs.iter().try_for_each(|f| func(module, f))
+    module.funcs.iter().try_for_each(|f| func(module, f))?;
+    module.loops.iter().try_for_each(|l| plan(module, l))
+}
+
+/// Checks that the functions of an outlined loop fit together.
+fn plan(module: &Module, plan: &LoopPlan) -> Result<(), Diagnostic> {
+    let error = |message: String| {
+        Err(Diagnostic::new("ir-invalid", format!("in loop `@{}`: {message}", plan.name)))
+    };
+    let found = |name: &str| module.func(name).map(|f| (f.param_types(), f.results.clone()));
+    let (Some(advance), Some(record), Some(reverse)) =
+        (found(&plan.advance), found(&plan.record), found(&plan.reverse))
+    else {
+        return error("one of its functions is missing".into());
+    };
+    let (integers, tape) = ([Type::I64; 3], Type::Tape);
+    let (n, state) = (plan.carries, plan.state);
+    let forward = advance.0.len() >= n + 2
+        && advance.0[..2] == integers[..2]
+        && [&advance.0[2..2 + n], &integers[..2]].concat() == advance.1;
+    if !forward {
+        return error(
+            "`advance` must be (from, to, carries.., captures..) -> (carries.., done, exit)".into(),
+        );
+    }
+    let with_tape = |types: &[Type]| [types, &[tape]].concat();
+    if record != (with_tape(&advance.0), with_tape(&advance.1)) {
+        return error("`record` must be `advance` with a tape".into());
+    }
+    let backward = reverse.0.len() >= state + 4
+        && reverse.0[..3] == integers
+        && reverse.0.last() == Some(&tape)
+        && with_tape(&reverse.0[3..3 + state]) == reverse.1;
+    if !backward {
+        return error(
+            "`reverse` must be (from, to, exit, state.., fixed.., tape) -> (state.., tape)".into(),
+        );
+    }
+    let first = state.checked_sub(plan.finals.len());
+    let fits = first.is_some_and(|first| {
+        let finals = plan.finals.iter().enumerate();
+        finals.clone().all(|(k, carry)| advance.1[..n].get(*carry) == reverse.1.get(first + k))
+    });
+    if fits { Ok(()) } else { error("its finals are not the end of the reverse state".into()) }
 }
 
 /// Checks one function against its module.
@@ -22,6 +65,7 @@ pub fn func(module: &Module, func: &Func) -> Result<(), Diagnostic> {
         func,
         visible: vec![false; func.values.len()],
         consumed: HashSet::new(),
+        left_with: HashSet::new(),
     };
     verifier.visible.fill(false);
     verifier.block(&func.body, &Ends::Function)?;
@@ -44,6 +88,8 @@ struct Verifier<'a> {
     func: &'a Func,
     visible: Vec<bool>,
     consumed: HashSet<Value>,
+    /// Versions that exits of the loop around take over.
+    left_with: HashSet<Value>,
 }
 
 type Checked = Result<(), Diagnostic>;
@@ -210,10 +256,11 @@ impl Verifier<'_> {
                 if args != [Type::Bool] || inst.blocks.len() != 1 {
                     return Err(self.error(inst.span, "`exit_if` takes a bool and a block"));
                 }
-                // What the exit consumes is still there when the loop goes on.
+                // What the exit consumes is still there when the loop goes on, but not after the loop.
                 let before = self.consumed.clone();
                 self.block(&inst.blocks[0], &Ends::Branch(types.clone()))?;
-                self.consumed = before;
+                let taken = std::mem::replace(&mut self.consumed, before);
+                self.left_with.extend(taken.difference(&self.consumed));
             }
             Op::For | Op::While => self.looping(inst, &args, results)?,
             _ => {}
@@ -247,17 +294,20 @@ impl Verifier<'_> {
             self.takes(*init, inst.span)?;
         }
         let before = self.consumed.clone();
+        let around = std::mem::take(&mut self.left_with);
         self.block(&inst.blocks[0], &Ends::Loop(results))?;
         // A body runs many times: it may consume its own versions only.
-        let outer = self.consumed.iter().find(|v| !before.contains(v) && self.visible[v.index()]);
+        let taken = self.consumed.union(&self.left_with);
+        let outer = taken.copied().find(|v| !before.contains(v) && self.visible[v.index()]);
         if let Some(v) = outer {
             let message = format!(
                 "the loop body takes over `{}`, which is defined outside it; carry it instead",
-                self.show(*v)
+                self.show(v)
             );
             return Err(self.error(inst.span, message));
         }
         self.consumed = before;
+        self.left_with = around;
         Ok(())
     }
 }

@@ -202,7 +202,7 @@ const DRIVEN: &str = "
       }
       return %s
     }
-    loop @l for carries 1 advance @advance record @record reverse @reverse";
+    loop @l for carries 1 state 2 finals () advance @advance record @record reverse @reverse";
 
 #[test]
 fn a_driven_loop() {

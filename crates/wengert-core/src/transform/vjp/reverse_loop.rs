@@ -32,6 +32,15 @@ struct Shape<'f> {
     preload: Vec<Value>,
 }
 
+impl Shape<'_> {
+    /// The carries whose last values the state ends with: restored arrays, then carry-outs.
+    fn finals(&self) -> Vec<usize> {
+        let carry = |p: &Value| self.inst.blocks[0].params.iter().position(|q| q == p);
+        let joined = self.joined.iter().filter_map(|(p, _)| carry(p)).map(|k| k - 1);
+        self.held.iter().copied().chain(joined).collect()
+    }
+}
+
 impl Reverse<'_> {
     fn shape<'f>(&self, inst: &'f Inst) -> Shape<'f> {
         let block = &inst.blocks[0];
@@ -81,9 +90,8 @@ impl Reverse<'_> {
         for k in &shape.held {
             state.push(self.held(results[*k]));
         }
-        for (p, _) in &shape.joined {
-            let k = inst.blocks[0].params.iter().position(|q| q == p).unwrap_or(1) - 1;
-            state.push(self.get(results[k]));
+        for k in &shape.finals()[shape.held.len()..] {
+            state.push(self.get(results[*k]));
         }
         state.push(self.tape);
         self.bring(shape.body);
@@ -161,6 +169,8 @@ impl Reverse<'_> {
             record: format!("{name}.record").into(),
             reverse: format!("{name}.reverse").into(),
             carries: shape.inst.results.len(),
+            state: tape,
+            finals: shape.finals(),
             bounded: shape.inst.op == Op::For,
         });
         let types: Vec<Type> = self.funcs.last().map(|f| f.results.clone()).unwrap_or_default();
@@ -169,7 +179,7 @@ impl Reverse<'_> {
     }
 
     /// Reverses the iterations `from..to`, and the one after them that an exit cut short.
-    /// The results are the state without the carry-outs.
+    /// The results are the state before them.
     fn sweep(
         &mut self,
         shape: &Shape,
@@ -196,11 +206,7 @@ impl Reverse<'_> {
         self.b.at(shape.inst.span);
         let mut args = vec![zero, trips];
         args.extend(state);
-        let mut results = self.b.inst(Op::For, args, &types, vec![body]);
-        // Carry-outs end with the loop.
-        let outs = shape.active.len() + shape.captured.len() + shape.held.len();
-        results.drain(outs..outs + shape.joined.len());
-        results
+        self.b.inst(Op::For, args, &types, vec![body])
     }
 
     /// Names for the state, so that the program can be read.
