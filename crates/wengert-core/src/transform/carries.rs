@@ -63,7 +63,8 @@ fn loop_carries(inst: &mut Inst, renamed: &mut HashMap<Value, Value>) {
     }
 }
 
-fn rename_inside(block: &mut Block, renamed: &HashMap<Value, Value>) {
+/// Replaces values in a block and everything nested in it.
+pub(super) fn rename_inside(block: &mut Block, renamed: &HashMap<Value, Value>) {
     for inst in &mut block.insts {
         rename(&mut inst.args, renamed);
         inst.blocks.iter_mut().for_each(|b| rename_inside(b, renamed));

@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`emit`] (the rule table, evaluated into IR), [`activity`] (what carries a
 //! derivative), [`jvp`] (forward mode), [`vjp`] (reverse mode), then the passes: [`inline`], [`carries`], [`fma`],
-//! [`dce`], [`stores`], [`expand`], [`hoist`], and [`pipeline`], the fixed order they run in.
+//! [`dce`], [`stores`], [`registers`], [`expand`], [`hoist`], and [`pipeline`], the fixed order they run in.
 
 pub mod activity;
 pub mod carries;
@@ -15,5 +15,6 @@ pub mod hoist;
 pub mod inline;
 pub mod jvp;
 pub mod pipeline;
+pub mod registers;
 pub mod stores;
 pub mod vjp;

@@ -4,7 +4,7 @@ use super::emit::Emitter;
 use super::site::SiteKind;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F64, I64};
-use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData};
+use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlagsData};
 use wengert_core::ir::{Inst, Value};
 use wengert_core::ops::value::CANONICAL_NAN;
 use wengert_core::ops::{Prim, Scalar};
@@ -43,18 +43,22 @@ impl Emitter<'_, '_, '_> {
             Floor => b.ins().floor(x(0)),
             Round => b.ins().nearest(x(0)),
             Flush => {
-                // Zero and subnormals are the numbers whose exponent field is zero. A select of
-                // floats is a branch on x86: predicted, it takes the test off the chain of
-                // dependent operations.
+                // Zero and subnormals are the numbers whose exponent field is zero. They are rare, so
+                // the test is off the chain of dependent operations, and nothing is moved.
                 let bits = b.ins().bitcast(I64, MemFlagsData::new(), x(0));
                 let shift = b.ins().iconst(I64, 52);
                 let exponent = b.ins().ushr(bits, shift);
                 let mask = b.ins().iconst(I64, 0x7ff);
                 let exponent = b.ins().band(exponent, mask);
-                let zero = b.ins().iconst(I64, 0);
-                let tiny = b.ins().icmp(IntCC::Equal, exponent, zero);
+                let (tiny, on) = (b.create_block(), b.create_block());
+                let flushed = b.append_block_param(on, F64);
+                b.ins().brif(exponent, on, &[BlockArg::Value(x(0))], tiny, &[]);
+                b.set_cold_block(tiny);
+                b.switch_to_block(tiny);
                 let zero = b.ins().f64const(0.0);
-                b.ins().select(tiny, zero, x(0))
+                b.ins().jump(on, &[BlockArg::Value(zero)]);
+                b.switch_to_block(on);
+                flushed
             }
             Sqrt => b.ins().sqrt(x(0)),
             Exp | Log | Sin | Cos | Tanh => unreachable!("expanded into their programs"),

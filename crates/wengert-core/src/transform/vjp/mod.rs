@@ -21,7 +21,7 @@ mod reverse;
 mod reverse_loop;
 
 use super::activity::Activity;
-use super::{carries, dce, stores};
+use super::{carries, dce, registers, stores};
 use crate::ir::{Builder, Func, Module, Op, Type, Value};
 use crate::span::Diagnostic;
 use layout::Layout;
@@ -49,7 +49,9 @@ pub fn vjp(func: &Func, wrt: &[usize]) -> Result<Module, Diagnostic> {
 
     let mut module = Module { funcs: Vec::new(), loops: reversed.plans };
     module.funcs.push(join(func, &by));
-    module.funcs.extend(recorded.iter().chain(&reversed.funcs).map(tidy));
+    module.funcs.extend(recorded.iter().map(tidy));
+    let reversed = reversed.funcs.iter().map(tidy).map(|f| registers::carry_elements(&f));
+    module.funcs.extend(reversed);
     Ok(module)
 }
 
