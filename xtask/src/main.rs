@@ -1,19 +1,25 @@
 //! Developer tasks, on a machine with nothing but Rust.
 //!
 //! - `cargo xtask test`: everything a change must pass. What CI runs.
-//! - `cargo xtask long`: the long runs. More generated programs than in a test, then the tests marked
-//!   `#[ignore]`, which stand next to what they test; a new one needs no entry here.
+//! - `cargo xtask long`: tests that scale with an environment variable, scaled up; see [`LONG`].
 #![forbid(unsafe_code)]
 
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-/// How many programs a long run generates.
-const GENERATED: &str = "50000";
+/// The long runs: package, test, the variable that scales it, and how far.
+const LONG: [(&str, &str, &str, &str); 3] = [
+    // Random programs: modes against each other and finite differences, loops run in parts.
+    ("wengert-core", "generated", "WENGERT_PROGRAMS", "20000"),
+    // Random programs: native code against the interpreter, to the bit.
+    ("wengert-runtime", "differential", "WENGERT_PROGRAMS", "3000"),
+    // Elementary functions against the machine's library.
+    ("wengert-core", "elementary", "WENGERT_POINTS", "2000000"),
+];
 
 const USAGE: &str = "\
 usage: cargo xtask test   formatting, lints, tests, doc tests, README examples
-       cargo xtask long   the tests that take minutes to hours";
+       cargo xtask long   the same tests on many more programs and points: many minutes";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -47,13 +53,23 @@ fn test() -> bool {
         && step(&["test", "--workspace", "--doc"])
 }
 
-/// Optimised, one test at a time, with its output: a long run reports how far it has come.
+/// The tests that scale with an environment variable, scaled up and optimised, with their output: a
+/// long run reports how far it has come.
 fn long() -> bool {
-    let release = ["test", "--release", "--workspace", "--lib", "--tests", "--"];
-    let shown = ["--nocapture", "--test-threads=1"];
-    let generated = ["test", "--release", "-p", "wengert-core", "--test", "generated", "--"];
-    step_with(&[&generated[..], &shown].concat(), &[("WENGERT_PROGRAMS", GENERATED)])
-        && step(&[&release[..], &["--ignored"], &shown].concat())
+    LONG.iter().all(|(package, test, variable, count)| {
+        let args = [
+            "test",
+            "--release",
+            "-p",
+            package,
+            "--test",
+            test,
+            "--",
+            "--nocapture",
+            "--test-threads=1",
+        ];
+        step_with(&args, &[(variable, count)])
+    })
 }
 
 /// A step that needs a component not every installation has.

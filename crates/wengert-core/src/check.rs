@@ -329,11 +329,20 @@ impl Random {
         lo + (hi - lo) * (self.bits() >> 11) as f64 * 2f64.powi(-53)
     }
 
-    /// A direction shaped like a value; components in -1..1, zero for what is not a float.
+    /// A direction shaped like a value and of its size, so that a small parameter takes small steps.
     pub fn like(&mut self, v: &Val) -> Val {
         match v {
-            Val::Array(x) => Val::array(x.iter().map(|_| self.float(-1.0, 1.0)).collect()),
+            Val::Array(x) => {
+                let size = size(x.iter().fold(0.0, |m: f64, x| m.max(x.abs())));
+                Val::array(x.iter().map(|_| size * self.float(-1.0, 1.0)).collect())
+            }
+            Val::Scalar(Scalar::F64(x)) => Val::f64(size(x.abs()) * self.float(-1.0, 1.0)),
             _ => Val::f64(self.float(-1.0, 1.0)),
         }
     }
+}
+
+/// The step a value of this magnitude is moved by: of order one where it says nothing.
+fn size(magnitude: f64) -> f64 {
+    if magnitude.is_normal() { magnitude.clamp(1e-100, 1e100) } else { 1.0 }
 }
