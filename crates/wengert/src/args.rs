@@ -117,6 +117,12 @@ impl<const N: usize> From<[&str; N]> for Wrt {
     }
 }
 
+impl From<&[&str]> for Wrt {
+    fn from(names: &[&str]) -> Self {
+        names.iter().map(|name| name.to_string()).collect::<Vec<String>>().into()
+    }
+}
+
 impl From<Vec<String>> for Wrt {
     fn from(names: Vec<String>) -> Wrt {
         Wrt::Names(names)
