@@ -2,9 +2,9 @@
 //! disturbs both alike. The least of several runs counts.
 
 use std::time::Instant;
+use wengert_core::check::floats;
 use wengert_core::interp::Val;
-use wengert_core::ops::Scalar;
-use wengert_runtime::{Arg, Options, Out};
+use wengert_runtime::{Arg, Options};
 
 use crate::workload::{BuildError, Scratch, Workload};
 
@@ -59,16 +59,7 @@ impl Row {
 }
 
 fn args(values: &[Val]) -> Vec<Arg<'_>> {
-    values
-        .iter()
-        .map(|v| match v {
-            Val::Scalar(Scalar::F64(x)) => Arg::F64(*x),
-            Val::Scalar(Scalar::I64(x)) => Arg::I64(*x),
-            Val::Scalar(Scalar::Bool(x)) => Arg::Bool(*x),
-            Val::Array(x) => Arg::Array(x),
-            Val::Tape(_) => Arg::I64(0),
-        })
-        .collect()
+    values.iter().filter_map(Arg::from_val).collect()
 }
 
 fn seconds<T>(f: impl FnOnce() -> T) -> (f64, T) {
@@ -111,14 +102,8 @@ pub fn measure(workload: &Workload, n: usize, budget: f64) -> Result<Row, Measur
         }
         rounds += 1;
     }
-    let flat: Vec<f64> = results
-        .iter()
-        .flat_map(|o| match o {
-            Out::F64(x) => vec![*x],
-            Out::Array(x) => x.clone(),
-            _ => vec![],
-        })
-        .collect();
+    let results: Vec<Val> = results.into_iter().map(Val::from).collect();
+    let flat = floats(&results);
     Ok(Row {
         workload: workload.name,
         backend: "jit",

@@ -6,8 +6,7 @@ use wengert_core::check::{Derived, Engine, Interpreter, bits, floats};
 use wengert_core::fault::Fault;
 use wengert_core::interp::Val;
 use wengert_core::ir::Module;
-use wengert_core::ops::Scalar;
-use wengert_runtime::{Arg, Options, Out, Program, RunError};
+use wengert_runtime::{Arg, Options, Program, RunError};
 
 /// Native code, compiled anew for each call.
 struct Native;
@@ -15,30 +14,13 @@ struct Native;
 impl Engine for Native {
     fn call(&mut self, module: &Module, name: &str, args: &[Val]) -> Result<Vec<Val>, Fault> {
         let program = Program::compile(module, &[name]).unwrap();
-        let args: Vec<Arg> = args
-            .iter()
-            .map(|v| match v {
-                Val::Scalar(Scalar::F64(x)) => Arg::F64(*x),
-                Val::Scalar(Scalar::I64(x)) => Arg::I64(*x),
-                Val::Scalar(Scalar::Bool(x)) => Arg::Bool(*x),
-                Val::Array(x) => Arg::Array(x),
-                Val::Tape(_) => unreachable!("tapes are not passed"),
-            })
-            .collect();
+        let args: Vec<Arg> = args.iter().filter_map(Arg::from_val).collect();
         let (out, _) =
             program.call(name, &args, &Options::default()).map_err(|error| match error {
                 RunError::Fault(fault) => fault,
                 other => panic!("{other}"),
             })?;
-        Ok(out
-            .into_iter()
-            .map(|o| match o {
-                Out::F64(x) => Val::f64(x),
-                Out::I64(x) => Val::i64(x),
-                Out::Bool(x) => Val::Scalar(Scalar::Bool(x)),
-                Out::Array(x) => Val::array(x),
-            })
-            .collect())
+        Ok(out.into_iter().map(Val::from).collect())
     }
 }
 
@@ -159,15 +141,7 @@ fn tapes_are_small() {
         let n = 10_000;
         let values = (workload.args)(n);
         let entry = format!("{}.vjp", derived.func.name);
-        let mut args: Vec<Arg> = values
-            .iter()
-            .map(|v| match v {
-                Val::Scalar(Scalar::F64(x)) => Arg::F64(*x),
-                Val::Scalar(Scalar::I64(x)) => Arg::I64(*x),
-                Val::Array(x) => Arg::Array(x),
-                _ => unreachable!("no other arguments here"),
-            })
-            .collect();
+        let mut args: Vec<Arg> = values.iter().filter_map(Arg::from_val).collect();
         args.push(Arg::F64(1.0));
         let (_, stats) = compiled.gradient.call(&entry, &args, &Options::default()).unwrap();
         let bytes = stats.tape_peak_bytes as f64 / n as f64;

@@ -82,7 +82,7 @@ impl Fault {
                 "index-out-of-range",
                 "this index",
                 Some(
-                    "indices run from 0 to the number of elements less one; check the bounds of the loop",
+                    "indices run from 0 to the number of elements less one, or back from -1; check the bounds of the loop",
                 ),
             ),
             FaultKind::Overflow => (

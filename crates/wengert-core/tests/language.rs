@@ -281,6 +281,145 @@ def f(x, n):
     assert!((got[0] - (4.0 * y + 4.0)).abs() < 1e-12, "{got:?}");
 }
 
+#[test]
+fn the_loop_variable_keeps_its_last_value() {
+    let text = "
+def f(x, n):
+    i = 10
+    for i in range(n):
+        x = x + 1
+        if i == 5:
+            break
+    return x * i
+";
+    for (n, want) in [(3, 4.5 * 2.0), (0, 15.0), (50, 7.5 * 5.0)] {
+        assert_eq!(run(text, &[f(1.5), Val::i64(n)]), [want]);
+    }
+    let nested = "
+def g(x, n):
+    i = 0
+    for n in range(n):
+        for i in range(n):
+            x = x + i * x
+            i = i * 2
+    return x + 100 * n + i
+";
+    let mut x = 0.5;
+    let (mut i, mut last) = (0, 0);
+    for n in 0..5 {
+        last = n;
+        for k in 0..n {
+            x += k as f64 * x;
+            i = k * 2;
+        }
+    }
+    let want = x + 100.0 * last as f64 + i as f64;
+    assert_eq!(run(nested, &[f(0.5), Val::i64(5)]), [want]);
+}
+
+#[test]
+fn comparisons_stop_at_the_first_that_fails() {
+    let text = "
+def step(a):
+    a[0] = a[0] + 1
+    return a[0]
+def f(x, i):
+    a = x
+    y = 0.0
+    if 9 < step(a) < step(a):
+        y = 100.0
+    if 0 <= i < len(x) > a[i]:
+        y += 5.0
+    return y + a[0]
+";
+    assert_eq!(run(text, &[Val::array(vec![3.0, 1.0]), Val::i64(7)]), [4.0]);
+    assert_eq!(run(text, &[Val::array(vec![30.0, 1.0]), Val::i64(1)]), [100.0 + 5.0 + 32.0]);
+}
+
+#[test]
+fn calls_for_their_effect_and_by_name() {
+    let text = "
+def push(a, i, by=2.0, scale=1.0):
+    if i < 0:
+        return
+    a[i] += by * scale
+def f(x):
+    push(x, 0)
+    push(x, by=3.0, i=1)
+    push(x, -1, scale=100.0)
+    push(x, 1, scale=0.5)
+    return x[0] * x[1]
+";
+    assert_eq!(run(text, &[Val::array(vec![1.0, 1.0])]), [3.0 * 5.0]);
+}
+
+#[test]
+fn an_index_returned_from_a_loop() {
+    let text = "
+def find(a, t):
+    for i in range(len(a)):
+        if a[i] > t:
+            return i
+    return 0
+def f(a, t):
+    return a[find(a, t)] * t
+";
+    assert_eq!(run(text, &[Val::array(vec![1.0, 5.0, 9.0]), f(4.0)]), [20.0]);
+}
+
+#[test]
+fn integers_with_remainders_stay_integers() {
+    let text = "
+def gcd(a, b):
+    while b != 0:
+        a, b = b, a % b
+    return a
+";
+    assert_eq!(run(text, &[Val::i64(9007199254740993), Val::i64(2)]), [1.0]);
+}
+
+#[test]
+fn extremes_of_what_cannot_be_compared() {
+    let text = "
+import numpy as np
+def f(x, y):
+    return max(x, y), min(x, y), np.maximum(x, y), np.minimum(x, y)
+";
+    let (derived, args) = compile(text, &[f(f64::NAN), f(1.0)]).unwrap();
+    let at =
+        |args: &[Val]| check::floats(&derived.value(&mut Interpreter::default(), args).unwrap());
+    assert!(at(&args).iter().all(|x| x.is_nan()));
+    let swapped = at(&[f(1.0), f(f64::NAN)]);
+    assert_eq!(swapped[..2], [1.0, 1.0]);
+    assert!(swapped[2].is_nan() && swapped[3].is_nan());
+}
+
+#[test]
+fn a_loop_without_an_end_is_differentiated_and_reported() {
+    let text = "
+def f(x):
+    while True:
+        x = x + 1
+    return x
+";
+    let (derived, args) = compile(text, &[f(1.0)]).unwrap();
+    let mut engine = Interpreter { max_iterations: 10 };
+    let fault = derived.vjp(&mut engine, &args, &[f(1.0)]).unwrap_err();
+    assert_eq!(fault.diagnostic().code, "iteration-limit");
+}
+
+#[test]
+fn deeply_nested_loops_compile_at_once() {
+    let mut text = "def f(x):\n    s = 0\n".to_string();
+    for depth in 0..40 {
+        text += &format!("{}for i{depth} in range(1):\n", "    ".repeat(depth + 1));
+    }
+    text += &format!("{}s = s + x\n    return s\n", "    ".repeat(41));
+    let start = std::time::Instant::now();
+    assert_eq!(run(&text, &[f(2.5)]), [2.5]);
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}
+
 /// The code of the first error of a program, and the text its main label covers.
 fn error(text: &str, args: &[Val]) -> (&'static str, String) {
     match compile(text, args) {
@@ -323,6 +462,18 @@ fn wrong_programs() {
             "import math\ndef f(x):\n    return math.gamma(x)\n",
             "unsupported-function",
             "math.gamma(x)",
+        ),
+        (
+            "def f(x):\n    if x > 0:\n        return x\n    return x, x\n",
+            "return-mismatch",
+            "return x, x",
+        ),
+        ("def f(x):\n    z = x or 2.0\n    return z\n", "type", "x"),
+        ("def f(x):\n    return x // 0.1\n", "unsupported-function", "x // 0.1"),
+        (
+            "A = 2\ndef f(x):\n    y = A * x\n    A = 3\n    return y * A\n",
+            "undefined-variable",
+            "A",
         ),
         (
             "import numpy as np\ndef f(x):\n    a = np.zeros(2)\n    b = np.zeros(2)\n    if x > 0:\n        c = a\n    else:\n        c = b\n    c[0] = x\n    return a[0]\n",

@@ -8,7 +8,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use wengert_core::fault::{Fault, FaultKind};
+use wengert_core::interp::Val;
 use wengert_core::ir::{Module, Type, verify};
+use wengert_core::ops::Scalar;
 use wengert_core::span::Span;
 
 /// An argument. Tapes are not passed: the runtime supplies an empty one.
@@ -46,6 +48,30 @@ pub enum Out {
     Bool(bool),
     /// An array.
     Array(Vec<f64>),
+}
+
+impl<'a> Arg<'a> {
+    /// An interpreter's value as an argument; tapes are not passed.
+    pub fn from_val(v: &'a Val) -> Option<Arg<'a>> {
+        Some(match v {
+            Val::Scalar(Scalar::F64(x)) => Arg::F64(*x),
+            Val::Scalar(Scalar::I64(x)) => Arg::I64(*x),
+            Val::Scalar(Scalar::Bool(x)) => Arg::Bool(*x),
+            Val::Array(x) => Arg::Array(x),
+            Val::Tape(_) => return None,
+        })
+    }
+}
+
+impl From<Out> for Val {
+    fn from(out: Out) -> Val {
+        match out {
+            Out::F64(x) => Val::f64(x),
+            Out::I64(x) => Val::i64(x),
+            Out::Bool(x) => Val::Scalar(Scalar::Bool(x)),
+            Out::Array(x) => Val::array(x),
+        }
+    }
 }
 
 /// The limits of a run.

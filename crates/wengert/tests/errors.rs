@@ -75,9 +75,9 @@ error[index-out-of-range]: index 3 is out of range: `x` has 3 elements
 4 |         s += x[i] * x[i]
   |              ^^^^ this index
   |
-  = help: indices run from 0 to the number of elements less one; check the bounds of the loop
+  = help: indices run from 0 to the number of elements less one, or back from -1; check the bounds of the loop
 ";
-    for options in ways().into_iter().filter(|o| o.mode == Mode::Reverse) {
+    for options in ways() {
         let walk = function(WALK, "walk").with_options(options);
         expect(&walk.value(args()).unwrap_err(), ErrorKind::Run, rendered);
         expect(&walk.value_and_grad(args(), Wrt::All).unwrap_err(), ErrorKind::Run, rendered);

@@ -10,7 +10,6 @@ use crate::check::{self, Derived, Engine, Interpreter, Random};
 use crate::fault::Fault;
 use crate::interp::Val;
 use crate::ir::{Func, Module, parse, verify};
-use crate::ops::Scalar;
 use crate::transform::{copy, dce, pipeline};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -233,17 +232,7 @@ impl Run<'_> {
 
 /// The arguments with floats moved a little.
 fn moved(args: &[Val], random: &mut Random, size: f64) -> Vec<Val> {
-    args.iter().map(|v| shifted(v, &random.like(v), size)).collect()
-}
-
-fn shifted(v: &Val, d: &Val, h: f64) -> Val {
-    match (v, d) {
-        (Val::Scalar(Scalar::F64(x)), Val::Scalar(Scalar::F64(d))) => Val::f64(x + h * d),
-        (Val::Array(x), Val::Array(d)) => {
-            Val::array(x.iter().zip(d.iter()).map(|(x, d)| x + h * d).collect())
-        }
-        _ => v.clone(),
-    }
+    args.iter().map(|v| check::shifted(v, &random.like(v), size)).collect()
 }
 
 fn close(a: &[f64], b: &[f64]) -> bool {
@@ -258,7 +247,7 @@ fn disagrees(derived: &Derived, at: &[Val], u: &[Val]) -> Result<bool, Fault> {
     for h in [1e-5, -1e-5, 1e-6, -1e-6] {
         let mut args = at.to_vec();
         for (k, d) in derived.wrt.iter().zip(u) {
-            args[*k] = shifted(&at[*k], d, h);
+            args[*k] = check::shifted(&at[*k], d, h);
         }
         let there = check::floats(&derived.value(&mut engine(), &args)?);
         if there.len() != value.len() {

@@ -270,8 +270,17 @@ impl Verifier<'_> {
 
     /// A call takes over the arrays its callee writes or hands on; it only reads the others.
     fn call_args(&mut self, callee: &Func, inst: &Inst) -> Checked {
-        for (arg, param) in inst.args.iter().zip(callee.params()) {
+        for (k, (arg, param)) in inst.args.iter().zip(callee.params()).enumerate() {
             if self.func.ty(*arg) == Type::Tape || consumes(callee, *param) {
+                let others = inst.args.iter().enumerate().filter(|(j, _)| *j != k);
+                if self.func.ty(*arg).is_linear() && others.map(|(_, a)| a).any(|a| a == arg) {
+                    let message = format!(
+                        "`{}` is passed twice to `@{}`, which takes it over; `copy` it for one of them",
+                        self.show(*arg),
+                        callee.name
+                    );
+                    return Err(self.error(inst.span, message));
+                }
                 self.takes(*arg, inst.span)?;
             }
         }

@@ -1,6 +1,7 @@
 //! Expressions.
 
 use super::env::{Binding, Unset, UnsetReason};
+use super::infer::Infer;
 use super::{Lowered, Lowering, Operand, quoted};
 use crate::ir::{Op, Type, Value};
 use crate::ops::{Prim, Scalar};
@@ -43,6 +44,9 @@ impl Lowering<'_> {
 
     /// A truth value.
     pub(super) fn condition(&mut self, e: &Expr) -> Lowered<Value> {
+        if let ExprKind::Logical { op, operands } = &e.kind {
+            return self.logical(*op, operands);
+        }
         let v = self.scalar(e)?;
         self.b.at(e.span);
         Ok(match self.b.ty(v) {
@@ -102,23 +106,35 @@ impl Lowering<'_> {
                 }
                 left
             }
-            ExprKind::Compare { first, rest } => self.compare(first, rest)?,
-            ExprKind::Logical { op, operands } => self.logical(*op, operands)?,
+            ExprKind::Compare { first, rest } => {
+                let left = self.scalar(first)?;
+                self.compare(left, first.span, rest)?
+            }
+            ExprKind::Logical { op, operands } => {
+                self.only_truths(*op, operands)?;
+                self.logical(*op, operands)?
+            }
             ExprKind::Conditional { cond, then, otherwise } => {
                 return self.conditional(cond, then, otherwise, e.span);
             }
             ExprKind::Call { callee, args, keywords } => {
+                if let Callee::Function(name) = callee {
+                    return self.call(name, args, keywords, e.span, true);
+                }
                 if let Some(k) = keywords.first() {
                     return Err(Diagnostic::new(
                         "unsupported-syntax",
-                        format!("arguments by name are not supported yet: `{}`", k.name.text),
+                        format!(
+                            "library functions take no arguments by name here: `{}`",
+                            k.name.text
+                        ),
                     )
                     .label(k.name.span, "here")
                     .help("give the argument by its position"));
                 }
                 return match callee {
                     Callee::Builtin(name) => self.builtin(&name.text, args, e.span),
-                    Callee::Function(name) => self.call(name, args, e.span),
+                    Callee::Function(name) => self.call(name, args, keywords, e.span, true),
                 };
             }
             ExprKind::Index { base, indices } => self.element(base, indices, e.span)?,
@@ -136,6 +152,16 @@ impl Lowering<'_> {
             Some((Binding::Array(s), _)) => Ok(Operand::Array(*s)),
             Some((Binding::Maybe(unset), _)) => Err(maybe_unset(name, unset, span)),
             None => {
+                // A name the function assigns anywhere is its own everywhere.
+                if let Some(set_at) = self.locals.last().and_then(|l| l.get(name)) {
+                    return Err(Diagnostic::new(
+                        "undefined-variable",
+                        format!("`{name}` is used before it is set"),
+                    )
+                    .label(span, "used here")
+                    .label(*set_at, "set here")
+                    .help(format!("set `{name}` first, on every path to here")));
+                }
                 if let Some(constant) = self.module.constant(name) {
                     return self.expr(&constant.value);
                 }
@@ -191,17 +217,13 @@ impl Lowering<'_> {
             (BinaryOp::Add, Type::F64) => self.b.add(a, b),
             (BinaryOp::Sub, Type::F64) => self.b.sub(a, b),
             (BinaryOp::Mul, Type::F64) => self.b.mul(a, b),
-            (BinaryOp::FloorDiv, Type::F64) => {
-                let q = self.b.prim(Prim::Div, &[a, b]);
-                self.b.prim(Prim::Floor, &[q])
-            }
-            (BinaryOp::Rem, Type::F64) => {
+            (BinaryOp::FloorDiv | BinaryOp::Rem, Type::F64) => {
                 return Err(Diagnostic::new(
                     "unsupported-function",
-                    "the remainder of floats is not supported yet",
+                    "`//` and `%` of floats are not supported yet",
                 )
-                .label(span, "here")
-                .help("write `a - b * math.floor(a / b)`, or use integers"));
+                .label(span, "one of these is a float")
+                .help("write `np.floor(a / b)` and `a - b * np.floor(a / b)`, or declare integers: `n: int`"));
             }
             (BinaryOp::Add, _) => self.b.prim(Prim::IAdd, &[a, b]),
             (BinaryOp::Sub, _) => {
@@ -259,38 +281,57 @@ impl Lowering<'_> {
         Ok(if n < 0 { self.b.prim(Prim::Div, &[one, result]) } else { result })
     }
 
-    fn compare(&mut self, first: &Expr, rest: &[(CompareOp, Expr)]) -> Lowered<Value> {
-        let mut left = self.scalar(first)?;
-        let mut all = None;
-        let mut from = first.span;
-        for (op, e) in rest {
-            let right = self.scalar(e)?;
-            let span = from.to(e.span);
-            self.b.at(span);
-            let (a, b, ty) = self.same_type(left, right, span)?;
-            let prim = match (op, ty) {
-                (CompareOp::Eq, Type::F64) => Prim::Eq,
-                (CompareOp::Ne, Type::F64) => Prim::Ne,
-                (CompareOp::Lt, Type::F64) => Prim::Lt,
-                (CompareOp::Le, Type::F64) => Prim::Le,
-                (CompareOp::Gt, Type::F64) => Prim::Gt,
-                (CompareOp::Ge, Type::F64) => Prim::Ge,
-                (CompareOp::Eq, _) => Prim::IEq,
-                (CompareOp::Ne, _) => Prim::INe,
-                (CompareOp::Lt, _) => Prim::ILt,
-                (CompareOp::Le, _) => Prim::ILe,
-                (CompareOp::Gt, _) => Prim::IGt,
-                (CompareOp::Ge, _) => Prim::IGe,
-            };
-            let holds = self.b.prim(prim, &[a, b]);
-            all = Some(match all {
-                None => holds,
-                Some(before) => self.b.prim(Prim::And, &[before, holds]),
-            });
-            left = right;
-            from = e.span;
+    /// `left op a op b ...`. What follows a comparison that fails is not evaluated.
+    fn compare(&mut self, left: Value, at: Span, rest: &[(CompareOp, Expr)]) -> Lowered<Value> {
+        let Some(((op, e), rest)) = rest.split_first() else { return Ok(self.b.bool(true)) };
+        let right = self.scalar(e)?;
+        let span = at.to(e.span);
+        self.b.at(span);
+        let (a, b, ty) = self.same_type(left, right, span)?;
+        let prim = match (op, ty) {
+            (CompareOp::Eq, Type::F64) => Prim::Eq,
+            (CompareOp::Ne, Type::F64) => Prim::Ne,
+            (CompareOp::Lt, Type::F64) => Prim::Lt,
+            (CompareOp::Le, Type::F64) => Prim::Le,
+            (CompareOp::Gt, Type::F64) => Prim::Gt,
+            (CompareOp::Ge, Type::F64) => Prim::Ge,
+            (CompareOp::Eq, _) => Prim::IEq,
+            (CompareOp::Ne, _) => Prim::INe,
+            (CompareOp::Lt, _) => Prim::ILt,
+            (CompareOp::Le, _) => Prim::ILe,
+            (CompareOp::Gt, _) => Prim::IGt,
+            (CompareOp::Ge, _) => Prim::IGe,
+        };
+        let holds = self.b.prim(prim, &[a, b]);
+        if rest.is_empty() {
+            return Ok(holds);
         }
-        Ok(all.unwrap_or_else(|| self.b.bool(true)))
+        if rest.iter().any(|(_, e)| can_fail(e)) {
+            return self.branch_value(
+                holds,
+                span,
+                |l| l.compare(right, e.span, rest),
+                |l| Ok(l.b.bool(false)),
+            );
+        }
+        let others = self.compare(right, e.span, rest)?;
+        Ok(self.b.prim(Prim::And, &[holds, others]))
+    }
+
+    /// As a value, `a and b` is one of its operands; only for truth values is that a truth value.
+    fn only_truths(&mut self, op: LogicalOp, operands: &[Expr]) -> Lowered<()> {
+        let types = self.types();
+        for e in operands {
+            let ty = Infer::new(self.module).expr(e, &types);
+            if ty != Type::Bool {
+                let word = if op == LogicalOp::And { "and" } else { "or" };
+                let message = format!("the value of `{word}` between numbers is not supported");
+                return Err(Diagnostic::new("type", message)
+                    .label(e.span, format!("this is {}", described(ty)))
+                    .help("compare first (`x != 0`), or write `a if c else b`"));
+            }
+        }
+        Ok(())
     }
 
     /// `and`, `or`: later operands are evaluated only where they matter, if evaluating them can fail.
@@ -374,11 +415,12 @@ impl Lowering<'_> {
                 let x = self.scalar(&args[0])?;
                 self.b.at(span);
                 match self.b.ty(x) {
-                    Type::F64 if name == "int_floor" => {
-                        let x = self.b.prim(Prim::Floor, &[x]);
+                    Type::F64 => {
+                        let floor = name == "int_floor";
+                        let x = if floor { self.b.prim(Prim::Floor, &[x]) } else { x };
+                        self.fits_integer(x);
                         self.b.prim(Prim::FToI, &[x])
                     }
-                    Type::F64 => self.b.prim(Prim::FToI, &[x]),
                     _ => self.convert(x, Type::I64, span)?,
                 }
             }
@@ -422,6 +464,15 @@ impl Lowering<'_> {
         }))
     }
 
+    /// Checks that a float has an integer part of 64 bits: NaN and infinities have none.
+    fn fits_integer(&mut self, x: Value) {
+        let limit = self.b.f64(2f64.powi(63));
+        let size = self.b.prim(Prim::Abs, &[x]);
+        let fits = self.b.prim(Prim::Lt, &[size, limit]);
+        let message = "the number has no integer part that fits 64 bits";
+        self.b.op(Op::Assert(message.into()), &[fits]);
+    }
+
     fn extreme(&mut self, name: &str, args: &[Expr], span: Span) -> Lowered<Value> {
         if args.len() < 2 {
             return Err(Diagnostic::new(
@@ -437,12 +488,18 @@ impl Lowering<'_> {
             let v = self.scalar(a)?;
             let (x, y, ty) = self.same_type(best, v, span)?;
             self.b.at(span);
+            // The first wins a tie, and where they cannot be compared, as in Python.
             best = match (is_min, ty) {
-                (true, Type::F64) => self.b.prim(Prim::Min, &[x, y]),
-                (false, Type::F64) => self.b.prim(Prim::Max, &[x, y]),
+                (true, Type::F64) => self.b.prim(Prim::Min, &[y, x]),
+                (false, Type::F64) => self.b.prim(Prim::Max, &[y, x]),
                 (true, _) => self.b.prim(Prim::IMin, &[x, y]),
                 (false, _) => self.b.prim(Prim::IMax, &[x, y]),
             };
+            // NumPy's give NaN whichever of the two is NaN.
+            if name.ends_with("imum") && ty == Type::F64 {
+                let nan = self.b.prim(Prim::Ne, &[y, y]);
+                best = self.b.select(nan, y, best);
+            }
         }
         Ok(best)
     }

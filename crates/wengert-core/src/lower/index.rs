@@ -65,8 +65,10 @@ impl Lowering<'_> {
         match self.b.func().as_const(i) {
             Some(Scalar::I64(k)) if k >= 0 => return i,
             Some(Scalar::I64(_)) => {
-                let n = self.b.op(Op::Len, &[x])[0];
-                return self.b.prim(Prim::IAdd, &[n, i]);
+                let (n, zero) = (self.b.op(Op::Len, &[x])[0], self.b.i64(0));
+                let shifted = self.b.prim(Prim::WAdd, &[n, i]);
+                let inside = self.b.prim(Prim::IGe, &[shifted, zero]);
+                return self.b.select(inside, shifted, i);
             }
             _ => {}
         }
@@ -77,7 +79,10 @@ impl Lowering<'_> {
         let n = self.b.op(Op::Len, &[x])[0];
         let negative = self.b.prim(Prim::ILt, &[i, zero]);
         let shifted = self.b.prim(Prim::WAdd, &[i, n]);
-        self.b.select(negative, shifted, i)
+        // An index that is out of range either way is reported as it was written.
+        let inside = self.b.prim(Prim::IGe, &[shifted, zero]);
+        let wraps = self.b.prim(Prim::And, &[negative, inside]);
+        self.b.select(wraps, shifted, i)
     }
 
     /// What is known of an integer from below.

@@ -8,8 +8,8 @@ use super::{ArgType, MAX_CALLS};
 use crate::ir::Type;
 use crate::span::Diagnostic;
 use crate::surface::tree::{
-    BinaryOp, Callee, DeclaredType, Expr, ExprKind, Function, Module, Stmt, StmtKind, Target,
-    UnaryOp,
+    BinaryOp, Callee, DeclaredType, Expr, ExprKind, Function, Keyword, Module, Stmt, StmtKind,
+    Target, UnaryOp,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,7 +59,8 @@ pub(super) fn parameters(
         .collect()
 }
 
-/// Names a function uses as an index, a bound or a length, directly or through assignments.
+/// Names a function uses as an index, a bound, a length or in a division with remainder, directly or
+/// through assignments.
 fn integer_names(module: &Module, func: &Function, depth: usize) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     loop {
@@ -86,8 +87,12 @@ fn demand_stmt(module: &Module, stmt: &Stmt, depth: usize, names: &mut BTreeSet<
                 }
             }
         }
-        StmtKind::AugAssign { target, value, .. } => {
+        StmtKind::AugAssign { target, op, value } => {
             look(value, names);
+            if let (Target::Name(n), BinaryOp::FloorDiv | BinaryOp::Rem) = (target, op) {
+                names.insert(n.text.clone());
+                demand(value, names);
+            }
             match target {
                 Target::Name(n) if names.contains(&n.text) => demand(value, names),
                 Target::Element { indices, .. } => indices.iter().for_each(|i| demand(i, names)),
@@ -119,6 +124,13 @@ fn demand_stmt(module: &Module, stmt: &Stmt, depth: usize, names: &mut BTreeSet<
 /// Finds indices, lengths and integer parameters anywhere in an expression.
 fn demand_inside(module: &Module, e: &Expr, depth: usize, names: &mut BTreeSet<String>) {
     match &e.kind {
+        // What is divided with a remainder is counted, not measured.
+        ExprKind::Binary { first, rest }
+            if rest.iter().any(|(op, _)| matches!(op, BinaryOp::FloorDiv | BinaryOp::Rem)) =>
+        {
+            demand(first, names);
+            rest.iter().for_each(|(_, r)| demand(r, names));
+        }
         ExprKind::Index { indices, .. } => indices.iter().for_each(|i| demand(i, names)),
         ExprKind::Call { callee: Callee::Builtin(name), args, .. } => {
             if matches!(name.text.as_str(), "zeros" | "ones" | "empty" | "full") {
@@ -211,9 +223,11 @@ impl<'t> Infer<'t> {
         stmts.iter().for_each(|s| self.stmt(s, types));
     }
 
-    /// The types at the head of a loop: those before it joined with those its body leaves.
-    pub(super) fn loop_head(&mut self, body: &[Stmt], types: &mut Types) {
-        // Int can only become float, so this ends after at most one round per name.
+    /// The types at the head of a loop: those before it joined with those its body leaves. Gives back
+    /// the latter.
+    pub(super) fn loop_head(&mut self, body: &[Stmt], types: &mut Types) -> Types {
+        // Int can only become float, so this ends after at most one round per name. Mostly the first
+        // round changes nothing, and nested loops take no longer than plain code.
         loop {
             let mut after = types.clone();
             self.block(body, &mut after);
@@ -222,7 +236,7 @@ impl<'t> Infer<'t> {
                 .map(|(n, t)| (n.clone(), after.get(n).map_or(*t, |a| join(*t, *a))))
                 .collect();
             if joined == *types {
-                return;
+                return after;
             }
             *types = joined;
         }
@@ -242,14 +256,12 @@ impl<'t> Infer<'t> {
             StmtKind::For { var, body, .. } => {
                 let before = types.clone();
                 types.insert(var.text.clone(), Type::I64);
-                self.loop_head(body, types);
-                self.block(body, types);
+                *types = self.loop_head(body, types);
                 join_all(types, &before);
             }
             StmtKind::While { body, .. } => {
                 let before = types.clone();
-                self.loop_head(body, types);
-                self.block(body, types);
+                *types = self.loop_head(body, types);
                 join_all(types, &before);
             }
             StmtKind::If { then, otherwise, .. } => {
@@ -275,25 +287,29 @@ impl<'t> Infer<'t> {
     fn values(&mut self, e: &Expr, types: &Types) -> Vec<Type> {
         match &e.kind {
             ExprKind::Tuple(elements) => elements.iter().map(|x| self.expr(x, types)).collect(),
-            ExprKind::Call { callee: Callee::Function(name), args, .. } => {
-                self.call(&name.text, args, types)
+            ExprKind::Call { callee: Callee::Function(name), args, keywords } => {
+                self.call(&name.text, args, keywords, types)
             }
             _ => vec![self.expr(e, types)],
         }
     }
 
-    fn call(&mut self, name: &str, args: &[Expr], types: &Types) -> Vec<Type> {
+    fn call(
+        &mut self,
+        name: &str,
+        args: &[Expr],
+        keywords: &[Keyword],
+        types: &Types,
+    ) -> Vec<Type> {
         let Some(callee) = self.module.function(name).filter(|_| self.depth < MAX_CALLS) else {
             return vec![Type::F64];
         };
         let mut inner = Infer { module: self.module, returned: Vec::new(), depth: self.depth + 1 };
-        let mut bound: Types = args
-            .iter()
-            .zip(&callee.params)
-            .map(|(a, p)| (p.name.text.clone(), self.expr(a, types)))
-            .collect();
-        for p in &callee.params[args.len().min(callee.params.len())..] {
-            let ty = p.default.as_ref().map_or(Type::F64, |d| self.expr(d, types));
+        let mut bound = Types::new();
+        for (k, p) in callee.params.iter().enumerate() {
+            let named = keywords.iter().find(|w| w.name.text == p.name.text).map(|w| &w.value);
+            let given = args.get(k).or(named).or(p.default.as_ref());
+            let ty = given.map_or(Type::F64, |e| self.expr(e, types));
             bound.insert(p.name.text.clone(), ty);
         }
         inner.block(&callee.body, &mut bound);
@@ -329,8 +345,9 @@ impl<'t> Infer<'t> {
             ExprKind::Conditional { then, otherwise, .. } => {
                 join(self.expr(then, types), self.expr(otherwise, types))
             }
-            ExprKind::Call { callee: Callee::Function(name), args, .. } => {
-                self.call(&name.text, args, types).first().copied().unwrap_or(Type::F64)
+            ExprKind::Call { callee: Callee::Function(name), args, keywords } => {
+                let results = self.call(&name.text, args, keywords, types);
+                results.first().copied().unwrap_or(Type::F64)
             }
             ExprKind::Call { callee: Callee::Builtin(name), args, .. } => {
                 match name.text.as_str() {

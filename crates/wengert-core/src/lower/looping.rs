@@ -2,7 +2,7 @@
 
 use super::branch::diverges;
 use super::env::{Binding, StorageId, Unset, UnsetReason};
-use super::infer::Infer;
+use super::infer::{Infer, join};
 use super::names::{assigned, escapes, escapes_of};
 use super::stmt::{BROKEN, CONTINUED, RETURNED, returned};
 use super::{Lowered, Lowering};
@@ -78,7 +78,7 @@ impl Lowering<'_> {
     ) -> Lowered<()> {
         let escapes = escapes(body);
         if escapes.returns {
-            self.prepare_returns(body, span)?;
+            self.prepare_returns(range.as_ref().map(|r| r.0), body, span)?;
         }
         let carries = self.carries(range.as_ref().map(|r| r.0), body, escapes.returns, span)?;
         let mut args = Vec::new();
@@ -241,11 +241,11 @@ impl Lowering<'_> {
     }
 
     /// Gives the hidden variables of returned values their types before a loop that returns.
-    fn prepare_returns(&mut self, body: &[Stmt], span: Span) -> Lowered<()> {
+    fn prepare_returns(&mut self, var: Option<&Name>, body: &[Stmt], span: Span) -> Lowered<()> {
         let mut infer = Infer::new(self.module);
         let mut types = self.types();
+        types.extend(var.map(|v| (v.text.clone(), Type::I64)));
         infer.loop_head(body, &mut types);
-        infer.block(body, &mut types);
         for (k, ty) in infer.returned.clone().into_iter().enumerate() {
             if ty == Type::Array {
                 return Err(Diagnostic::new(
@@ -281,18 +281,15 @@ impl Lowering<'_> {
         let mut rebound = Vec::new();
         for (name, (binding, at)) in self.env.names() {
             let of_return = name.starts_with("returned value") || name == RETURNED;
-            let assigned_at = names.get(name).copied().or(of_return.then_some(span));
-            // The loop variable itself is set anew in every iteration.
-            let Some(assigned_at) = assigned_at.filter(|_| var.is_none_or(|v| v.text != *name))
-            else {
-                continue;
-            };
+            let as_variable = var.filter(|v| v.text == *name).map(|v| v.span);
+            let assigned_at = names.get(name).copied().or(as_variable);
+            let Some(assigned_at) = assigned_at.or(of_return.then_some(span)) else { continue };
             if of_return && !returns {
                 continue;
             }
             match binding {
                 Binding::Scalar(v) => {
-                    let ty = types.get(name).copied().unwrap_or(self.b.ty(*v));
+                    let ty = types.get(name).map_or(self.b.ty(*v), |t| join(self.b.ty(*v), *t));
                     if ty == Type::Array {
                         return Err(Diagnostic::new(
                             "rank-change",

@@ -26,7 +26,7 @@ use crate::ir::{Builder, Module, Type, Value};
 use crate::span::{Diagnostic, Span};
 use crate::surface::tree;
 use env::{Binding, Env};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// The kind of an argument.
@@ -87,12 +87,14 @@ pub fn lower(
         env: Env::default(),
         lower_bounds: HashMap::new(),
         calls: vec![function.to_string()],
+        locals: Vec::new(),
+        return_counts: Vec::new(),
     };
     for (p, v) in func.params.iter().zip(values) {
         let binding = lowering.bind_value(v);
         lowering.env.bind(&p.name.text, binding, p.name.span);
     }
-    let results = lowering.body(func, func.name.span).map_err(|e| vec![e])?;
+    let results = lowering.body(func, func.name.span, true).map_err(|e| vec![e])?;
     let results = lowering.distinct(results);
     Ok(Module { funcs: vec![lowering.b.finish(results)], loops: Vec::new() })
 }
@@ -106,6 +108,10 @@ struct Lowering<'t> {
     lower_bounds: HashMap<Value, i64>,
     /// The functions being lowered, outermost first.
     calls: Vec<String>,
+    /// Of each of them: the names it assigns, and where.
+    locals: Vec<BTreeMap<String, Span>>,
+    /// Of each of them: how many values its first `return` gives, and where.
+    return_counts: Vec<Option<(usize, Span)>>,
 }
 
 type Lowered<T> = Result<T, Diagnostic>;

@@ -3,12 +3,14 @@
 use super::branch::diverges;
 use super::env::{Binding, UnsetReason};
 use super::expr::described;
-use super::names::escapes_of;
+use super::names::{assigned, escapes_of};
 use super::{Lowered, Lowering, MAX_CALLS, MAX_VALUES, Operand};
 use crate::ir::{Op, Type, Value};
 use crate::ops::{Prim, Scalar};
 use crate::span::{Diagnostic, Span};
-use crate::surface::tree::{BinaryOp, Expr, Function, Name, Stmt, StmtKind, Target};
+use crate::surface::tree::{
+    BinaryOp, Callee, Expr, ExprKind, Function, Keyword, Name, Stmt, StmtKind, Target,
+};
 
 /// Hidden variables. No program can name them: they hold a space.
 pub(super) const RETURNED: &str = "the function has returned";
@@ -22,12 +24,35 @@ pub(super) fn returned(k: usize) -> String {
 
 impl Lowering<'_> {
     /// Lowers the body of a function whose parameters are bound; gives back what it returns.
-    pub(super) fn body(&mut self, func: &Function, span: Span) -> Lowered<Vec<Operand>> {
+    /// A function called for what it writes alone (`needs_value` is false) may return nothing.
+    pub(super) fn body(
+        &mut self,
+        func: &Function,
+        span: Span,
+        needs_value: bool,
+    ) -> Lowered<Vec<Operand>> {
+        self.locals.push(assigned(&func.body));
+        self.return_counts.push(None);
+        let results = self.body_in_scope(func, span, needs_value);
+        self.return_counts.pop();
+        self.locals.pop();
+        results
+    }
+
+    fn body_in_scope(
+        &mut self,
+        func: &Function,
+        span: Span,
+        needs_value: bool,
+    ) -> Lowered<Vec<Operand>> {
         let no = self.b.bool(false);
         self.env.bind(RETURNED, Binding::Scalar(no), span);
         self.stmts(&func.body.iter().collect::<Vec<_>>())?;
         let yes = self.b.bool(true);
         let always = matches!(self.env.get(RETURNED), Some((Binding::Scalar(v), _)) if *v == yes);
+        if !needs_value && !always {
+            return Ok(Vec::new());
+        }
         if !always {
             let message = format!("`{}` does not return a value on every path", func.name.text);
             return Err(Diagnostic::new("missing-return", message)
@@ -51,7 +76,7 @@ impl Lowering<'_> {
                 }
             });
         }
-        if results.is_empty() {
+        if results.is_empty() && needs_value {
             let message = format!("`{}` returns nothing", func.name.text);
             return Err(Diagnostic::new("missing-return", message)
                 .label(func.name.span, "this function")
@@ -61,7 +86,14 @@ impl Lowering<'_> {
     }
 
     /// A call of another function of the file, lowered in place.
-    pub(super) fn call(&mut self, name: &Name, args: &[Expr], span: Span) -> Lowered<Operand> {
+    pub(super) fn call(
+        &mut self,
+        name: &Name,
+        args: &[Expr],
+        keywords: &[Keyword],
+        span: Span,
+        needs_value: bool,
+    ) -> Lowered<Operand> {
         let Some(func) = self.module.function(&name.text) else {
             return Err(Diagnostic::new(
                 "undefined-function",
@@ -82,33 +114,22 @@ impl Lowering<'_> {
                     "functions are expanded where they are called: call them from a loop instead",
                 ));
         }
-        let required = func.params.iter().filter(|p| p.default.is_none()).count();
-        if args.len() > func.params.len() || args.len() < required {
-            let message = format!(
-                "`{}` takes {} arguments, but {} are given",
-                name.text,
-                func.params.len(),
-                args.len()
-            );
-            return Err(Diagnostic::new("argument-count", message)
-                .label(span, "this call")
-                .label(func.name.span, "defined here"));
-        }
+        let given = arrange(func, args, keywords, span)?;
         let mut operands = Vec::new();
-        for a in args {
-            operands.push(self.expr(a)?);
+        for e in &given {
+            operands.push(e.map(|e| self.expr(e)).transpose()?);
         }
         self.env.enter();
         self.calls.push(name.text.clone());
         for (k, p) in func.params.iter().enumerate() {
-            let operand = match (operands.get(k), &p.default) {
-                (Some(operand), _) => operand.clone(),
+            let operand = match (operands[k].take(), &p.default) {
+                (Some(operand), _) => operand,
                 (None, Some(default)) => self.expr(default)?,
-                (None, None) => unreachable!("counted above"),
+                (None, None) => unreachable!("arranged above"),
             };
             self.bind(&p.name.text, operand, p.name.span)?;
         }
-        let mut results = self.body(func, span)?;
+        let mut results = self.body(func, span, needs_value)?;
         self.calls.pop();
         self.env.leave();
         Ok(match results.len() {
@@ -220,7 +241,12 @@ impl Lowering<'_> {
                 Ok(())
             }
             StmtKind::Pass => Ok(()),
-            StmtKind::Call(e) => self.expr(e).map(|_| ()),
+            StmtKind::Call(e) => match &e.kind {
+                ExprKind::Call { callee: Callee::Function(name), args, keywords } => {
+                    self.call(name, args, keywords, e.span, false).map(|_| ())
+                }
+                _ => self.expr(e).map(|_| ()),
+            },
         }
     }
 
@@ -230,6 +256,16 @@ impl Lowering<'_> {
             match self.expr(e)? {
                 Operand::Tuple(elements) => flat.extend(elements.into_iter().map(|(o, _)| o)),
                 operand => flat.push(operand),
+            }
+        }
+        if let Some(counted) = self.return_counts.last_mut() {
+            let (count, first) = *counted.get_or_insert((flat.len(), span));
+            if count != flat.len() {
+                let message = "the `return` statements give different numbers of values";
+                return Err(Diagnostic::new("return-mismatch", message)
+                    .label(span, format!("{} here", flat.len()))
+                    .label(first, format!("{count} here"))
+                    .help("return the same number of values on every path"));
             }
         }
         for (k, operand) in flat.into_iter().enumerate() {
@@ -314,10 +350,7 @@ impl Lowering<'_> {
                     Binding::Scalar(v) => v,
                     Binding::Array(_) => return Err(self.array_arithmetic(name.span)),
                     Binding::Maybe(_) => {
-                        let e = Expr {
-                            kind: crate::surface::tree::ExprKind::Name(name.text.clone()),
-                            span: name.span,
-                        };
+                        let e = Expr { kind: ExprKind::Name(name.text.clone()), span: name.span };
                         self.scalar(&e)?
                     }
                 };
@@ -360,4 +393,43 @@ impl Lowering<'_> {
     pub(super) fn describe(&self, v: Value) -> &'static str {
         described(self.b.ty(v))
     }
+}
+
+/// The arguments of a call in the order of the parameters; none where the default is to be taken.
+fn arrange<'e>(
+    func: &Function,
+    args: &'e [Expr],
+    keywords: &'e [Keyword],
+    span: Span,
+) -> Lowered<Vec<Option<&'e Expr>>> {
+    let name = &func.name.text;
+    let wrong = |message: String| {
+        Diagnostic::new("argument-count", message)
+            .label(span, "this call")
+            .label(func.name.span, "defined here")
+    };
+    let mut given: Vec<Option<&Expr>> = vec![None; func.params.len()];
+    if args.len() > given.len() {
+        let s = if given.len() == 1 { "" } else { "s" };
+        let message =
+            format!("`{name}` takes {} argument{s}, but {} are given", given.len(), args.len());
+        return Err(wrong(message));
+    }
+    for (slot, e) in given.iter_mut().zip(args) {
+        *slot = Some(e);
+    }
+    for k in keywords {
+        let Some(at) = func.params.iter().position(|p| p.name.text == k.name.text) else {
+            return Err(wrong(format!("`{name}` has no parameter `{}`", k.name.text)));
+        };
+        if given[at].replace(&k.value).is_some() {
+            return Err(wrong(format!("`{}` is given twice", k.name.text)));
+        }
+    }
+    for (p, slot) in func.params.iter().zip(&given) {
+        if slot.is_none() && p.default.is_none() {
+            return Err(wrong(format!("`{name}` is called without its `{}`", p.name.text)));
+        }
+    }
+    Ok(given)
 }

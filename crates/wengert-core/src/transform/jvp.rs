@@ -142,26 +142,23 @@ impl Jvp<'_> {
         }
     }
 
-    /// Tangents of arrays move as the arrays do.
+    /// Tangents of arrays move as the arrays do. The primal goes first: what is wrong is then said about
+    /// the user's own array.
     fn array(&mut self, inst: &Inst) {
         let result = inst.results[0];
-        // A load is checked on the user's own array first. A store consumes it, so its tangent comes
-        // before; the index has then been checked by nothing yet, but both arrays are as long.
-        if inst.op == Op::Load {
-            self.plain(inst);
-        }
-        if self.activity.is_varied(result) {
-            let mut args: Vec<Value> = inst.args.iter().map(|a| self.get(*a)).collect();
+        let varied = self.activity.is_varied(result);
+        let mut args: Vec<Value> = inst.args.iter().map(|a| self.get(*a)).collect();
+        if varied {
             for (k, a) in inst.args.iter().enumerate() {
                 if self.func.ty(*a).is_float() {
                     args[k] = self.tangent_of(*a);
                 }
             }
+        }
+        self.plain(inst);
+        if varied {
             let t = self.b.op(inst.op.clone(), &args)[0];
             self.bind_tangent(result, t);
-        }
-        if inst.op != Op::Load {
-            self.plain(inst);
         }
     }
 

@@ -1,6 +1,8 @@
 //! Dead stores: of two stores to the same element with no load between them, the first goes.
 //!
-//! The second store fails where the first would have, so no error is lost.
+//! The second store fails where the first would have, but what stands between them may fail or leave
+//! the loop before that. So the pass is for reverse programs, where every index has been in range
+//! before.
 
 use super::copy::rebuild;
 use crate::ir::{Block, Func, Op, Value};

@@ -21,7 +21,7 @@ mod reverse;
 mod reverse_loop;
 
 use super::activity::Activity;
-use super::{carries, dce, registers, stores};
+use super::{carries, copy, dce, registers, stores};
 use crate::ir::{Builder, Func, Module, Op, Type, Value};
 use crate::span::Diagnostic;
 use layout::Layout;
@@ -50,14 +50,21 @@ pub fn vjp(func: &Func, wrt: &[usize]) -> Result<Module, Diagnostic> {
     let mut module = Module { funcs: Vec::new(), loops: reversed.plans };
     module.funcs.push(join(func, &by));
     module.funcs.extend(recorded.iter().map(tidy));
-    let reversed = reversed.funcs.iter().map(tidy).map(|f| registers::carry_elements(&f));
-    module.funcs.extend(reversed);
+    module.funcs.extend(reversed.funcs.iter().map(tidy).map(|f| tidy_reverse(&f)));
     Ok(module)
 }
 
 /// Free passes: they change no bit.
 fn tidy(func: &Func) -> Func {
-    dce::remove_dead(&stores::remove_dead(&carries::drop_invariant(func)))
+    dce::remove_dead(&carries::drop_invariant(func))
+}
+
+/// Free passes that would move or lose an error: in a reverse program every index has been in range
+/// before.
+fn tidy_reverse(func: &Func) -> Func {
+    let carried = registers::carry_elements(&stores::remove_dead(func));
+    // Folds what the passes leave.
+    copy::rebuild(&carried, &func.name, &mut |_, _, _| false)
 }
 
 /// The parts of the IR that reverse mode does not take yet.

@@ -67,7 +67,10 @@ impl Reverse<'_> {
         // The range of full iterations, and how the loop ended.
         let from = if inst.op == Op::For { self.get(inst.args[0]) } else { self.b.i64(0) };
         let exits = exits(inst);
-        let to = if exits.is_empty() {
+        let to = if inst.op == Op::While && exits.is_empty() {
+            // It never ends, so this is never reached.
+            from
+        } else if exits.is_empty() {
             let hi = self.get(inst.args[1]);
             self.b.prim(Prim::IMax, &[from, hi])
         } else {

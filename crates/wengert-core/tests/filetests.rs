@@ -1,0 +1,298 @@
+//! File tests: IR programs with what parsing, a pass or a run makes of them.
+//!
+//! The files are `filetests/<topic>/<name>.wir`, the format is in `filetests/README.md`.
+//! `BLESS=1` rewrites the expectations.
+
+use std::fmt::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use wengert_core::interp::{Interp, Val};
+use wengert_core::ir::{Func, Module, Type, parse, verify};
+use wengert_core::ops::Scalar;
+use wengert_core::span::{Diagnostic, Span};
+use wengert_core::transform::{carries, dce, fma, hoist, inline, jvp, pipeline, stores, vjp};
+
+/// Iterations a `while` loop of a file test may take.
+const MAX_ITERATIONS: u64 = 1000;
+
+macro_rules! topics {
+    ($($name:ident)*) => {
+        mod topic {
+            $(#[test]
+            fn $name() {
+                super::check_topic(stringify!($name));
+            })*
+        }
+        const TOPICS: &[&str] = &[$(stringify!($name)),*];
+    };
+}
+
+topics! { text verify run inline carries fma dce stores hoist pipeline jvp vjp }
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../filetests")
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let read = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    let mut paths: Vec<PathBuf> = read.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn every_folder_is_tested() {
+    for path in entries(&root()).iter().filter(|p| p.is_dir()) {
+        let name = path.file_name().unwrap().to_string_lossy();
+        assert!(TOPICS.contains(&&*name), "`filetests/{name}` is not in the list of topics");
+    }
+}
+
+fn check_topic(topic: &str) {
+    let files = entries(&root().join(topic));
+    assert!(!files.is_empty(), "`filetests/{topic}` is empty");
+    let mut failures = String::new();
+    for path in &files {
+        let name = path.file_name().unwrap().to_string_lossy();
+        let checked = catch_unwind(AssertUnwindSafe(|| check_file(path)))
+            .unwrap_or_else(|_| Err("panicked (see above)".into()));
+        if let Err(message) = checked {
+            let _ = writeln!(failures, "\nfiletests/{topic}/{name}: {}", message.trim_end());
+        }
+    }
+    assert!(failures.is_empty(), "{failures}\n\nIf this is right, bless it: BLESS=1 cargo test");
+}
+
+type Checked<T> = Result<T, String>;
+
+/// A test file, taken apart.
+struct FileTest<'a> {
+    directive: &'a str,
+    /// The program, with the comments before it.
+    program: String,
+    expected: String,
+    /// Calls such as `@f(1.0)` and their expected outcomes.
+    runs: Vec<(&'a str, &'a str)>,
+}
+
+fn check_file(path: &Path) -> Checked<()> {
+    let file = std::fs::read_to_string(path).unwrap();
+    let test = FileTest::new(&file)?;
+    let (text, module) = test.apply()?;
+    let mut actual: String = text.lines().map(|l| l.trim_end().to_string() + "\n").collect();
+    let mut expected = test.expected.clone();
+    for (call, outcome) in &test.runs {
+        let module = module.as_ref().ok_or("a program with an error cannot be run")?;
+        let _ = writeln!(expected, "run {call} = {outcome}");
+        let _ = writeln!(actual, "run {call} = {}", execute(module, call, &test.program)?);
+    }
+    if actual == expected {
+        return Ok(());
+    }
+    if std::env::var_os("BLESS").is_some() {
+        return std::fs::write(path, test.blessed(&actual)).map_err(|e| e.to_string());
+    }
+    Err(format!("the output differs (- expected, + found)\n{}", difference(&expected, &actual)))
+}
+
+impl<'a> FileTest<'a> {
+    fn new(file: &'a str) -> Checked<FileTest<'a>> {
+        let lines: Vec<&str> = file.lines().collect();
+        let is_expectation = |l: &&str| *l == "// expect:" || l.starts_with("// run @");
+        let end = lines.iter().position(is_expectation).unwrap_or(lines.len());
+        if !lines.first().is_some_and(|l| l.starts_with("// ") && !l.contains("test:")) {
+            return Err("the first line must be a comment that says what is tested".into());
+        }
+        let mut directives = lines[..end].iter().filter_map(|l| l.strip_prefix("// test: "));
+        let (Some(directive), None) = (directives.next(), directives.next()) else {
+            return Err("one line must be `// test: <directive>`".into());
+        };
+        let program = lines[..end].iter().fold(String::new(), |text, l| text + l + "\n");
+        let mut test = FileTest { directive, program, expected: String::new(), runs: Vec::new() };
+        for line in &lines[end..] {
+            let Some(rest) = line.strip_prefix("//") else {
+                return Err(format!("`{line}` stands after the expectation"));
+            };
+            let rest = rest.strip_prefix(' ').unwrap_or(rest);
+            if let Some(run) = rest.strip_prefix("run ").filter(|r| r.starts_with('@')) {
+                let (call, outcome) = run.split_once(" =").unwrap_or((run, ""));
+                test.runs.push((call, outcome.trim()));
+            } else if !test.runs.is_empty() {
+                return Err("`// run` lines come last".into());
+            } else if rest != "expect:" {
+                test.expected += rest;
+                test.expected.push('\n');
+            }
+        }
+        Ok(test)
+    }
+
+    /// What the directive makes of the program: the text to expect, and what can be run.
+    fn apply(&self) -> Checked<(String, Option<Module>)> {
+        let (name, by) = self.directive.split_once(" wrt").unwrap_or((self.directive, ""));
+        let wrt: Vec<usize> = (by.split_whitespace().map(|k| k.parse()))
+            .collect::<Result<_, _>>()
+            .map_err(|_| format!("`{}`: parameters are given by number", self.directive))?;
+        if matches!(name, "jvp" | "vjp") == wrt.is_empty() {
+            return Err(format!("`{}`: `wrt` goes with `jvp` and `vjp`", self.directive));
+        }
+        let refused =
+            |e, wanted| if wanted { Ok((self.error(e), None)) } else { Err(self.error(e)) };
+        let module = match parse::module(&self.program) {
+            Ok(module) => module,
+            Err(e) => return refused(&e, name == "parse-error"),
+        };
+        if let Err(e) = verify::module(&module) {
+            return refused(&e, name == "verify-error");
+        }
+        let func = module.funcs.first().ok_or("there is no function")?;
+        if wrt.iter().any(|k| *k >= func.params().len()) {
+            return Err(format!("`{}`: there is no such parameter", self.directive));
+        }
+        let piped = || pipeline::run(&module, &func.name);
+        let alone = |func: Func| Module { funcs: vec![func], loops: Vec::new() };
+        let result = match name {
+            "run" if !self.runs.is_empty() => return Ok((String::new(), Some(module))),
+            "run" => return Err("there is no `// run` line".into()),
+            "parse-error" | "verify-error" => return Err("there is no error".into()),
+            "print" => Ok(module.clone()),
+            "inline" => inline::inline(&module, &func.name).map(alone),
+            "carries" => Ok(alone(carries::drop_invariant(func))),
+            "fma" => Ok(alone(fma::fuse(func))),
+            "dce" => Ok(alone(dce::remove_dead(func))),
+            "stores" => Ok(alone(stores::remove_dead(func))),
+            "hoist" => Ok(alone(hoist::invariants(func))),
+            "pipeline" => piped().map(alone),
+            "jvp" => piped().and_then(|f| jvp::jvp(&f, &wrt)).map(alone),
+            "vjp" => piped().and_then(|f| vjp::vjp(&f, &wrt)),
+            _ => return Err(format!("there is no directive `{name}`")),
+        };
+        let module = match result {
+            Err(e) => return refused(&e, true),
+            Ok(module) => module,
+        };
+        // Whatever comes out is well-formed and can be read back, up to the numbers of values.
+        let text = module.to_string();
+        verify::module(&module).map_err(|e| format!("the result is wrong: {e}\n{text}"))?;
+        let again = parse::module(&text).map_err(|e| format!("cannot be read: {e}\n{text}"))?;
+        let again = again.to_string();
+        if nameless(&again) != nameless(&text) || (name == "print" && again != text) {
+            return Err(format!("reads back differently\n{}", difference(&text, &again)));
+        }
+        Ok((text, Some(module)))
+    }
+
+    /// An error and the source its main label covers.
+    fn error(&self, e: &Diagnostic) -> String {
+        let at = e.labels.first().map(|(span, _)| format!("at: {}\n", place(&self.program, *span)));
+        format!("error: {}\n{}", e.message, at.unwrap_or_default())
+    }
+
+    fn blessed(&self, actual: &str) -> String {
+        let header = if self.directive == "run" { "" } else { "// expect:\n" };
+        let comment = |line| format!("// {line}").trim_end().to_string() + "\n";
+        self.program.clone() + header + &actual.lines().map(comment).collect::<String>()
+    }
+}
+
+/// The text without the names of values.
+fn nameless(text: &str) -> String {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    text.split('%').map(|part| part.trim_start_matches(is_name)).collect()
+}
+
+/// The first line of the source in a span.
+fn place(source: &str, span: Span) -> String {
+    let covered = &source[span.start as usize..span.end as usize];
+    match covered.split_once('\n') {
+        _ if covered.is_empty() => "the end of the text".into(),
+        Some((first, _)) => format!("`{first} ..`"),
+        None => format!("`{covered}`"),
+    }
+}
+
+/// Runs a call such as `@f(1.0, [2.0], tape)`; gives back its results or its fault.
+fn execute(module: &Module, call: &str, source: &str) -> Checked<String> {
+    let (name, args) = call
+        .strip_prefix('@')
+        .and_then(|call| call.strip_suffix(')')?.split_once('('))
+        .ok_or_else(|| format!("`{call}` is not a call"))?;
+    let func = module.func(name).ok_or("there is no such function")?;
+    let args = split(args).into_iter().map(value).collect::<Checked<Vec<Val>>>()?;
+    if args.iter().map(type_of).collect::<Vec<_>>() != func.param_types() {
+        return Err(format!("the arguments of `{call}` do not fit its parameters"));
+    }
+    let mut interp = Interp::new(module);
+    interp.max_iterations = MAX_ITERATIONS;
+    Ok(match interp.call(name, args) {
+        Ok(values) => format!("({})", values.iter().map(show).collect::<Vec<_>>().join(", ")),
+        Err(fault) => {
+            let mut text = format!("fault: {fault}; at {}", place(source, fault.span));
+            for (k, (_, iteration)) in fault.iterations.iter().enumerate() {
+                let _ = write!(
+                    text,
+                    "{} {iteration}",
+                    if k == 0 { "; iteration" } else { " in iteration" }
+                );
+            }
+            text
+        }
+    })
+}
+
+/// Splits at commas outside of brackets.
+fn split(list: &str) -> Vec<&str> {
+    let mut depth = 0;
+    let parts = list.split(|c| {
+        depth += i32::from(c == '[') - i32::from(c == ']');
+        c == ',' && depth == 0
+    });
+    parts.map(str::trim).filter(|part| !part.is_empty()).collect()
+}
+
+fn value(text: &str) -> Checked<Val> {
+    let bad = || format!("`{text}` is not a value");
+    if let Some(list) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
+        let elements = split(list).into_iter().map(str::parse).collect::<Result<_, _>>();
+        return elements.map(Val::array).map_err(|_| bad());
+    }
+    match (text, text.parse(), text.parse()) {
+        ("tape", ..) => Ok(Val::tape()),
+        ("true" | "false", ..) => Ok(Val::Scalar(Scalar::Bool(text == "true"))),
+        (_, Ok(int), _) => Ok(Val::i64(int)),
+        (_, _, Ok(float)) => Ok(Val::f64(float)),
+        _ => Err(bad()),
+    }
+}
+
+fn type_of(value: &Val) -> Type {
+    match value {
+        Val::Scalar(Scalar::F64(_)) => Type::F64,
+        Val::Scalar(Scalar::I64(_)) => Type::I64,
+        Val::Scalar(Scalar::Bool(_)) => Type::Bool,
+        Val::Array(_) => Type::Array,
+        Val::Tape(_) => Type::Tape,
+    }
+}
+
+/// A value as it is written in a call. A tape that is not empty says how many records it holds.
+fn show(value: &Val) -> String {
+    match value {
+        Val::Scalar(s) => s.to_string(),
+        Val::Array(x) => format!("{x:?}").replace("NaN", "nan"),
+        Val::Tape(records) if records.is_empty() => "tape".into(),
+        Val::Tape(records) => format!("tape of {}", records.len()),
+    }
+}
+
+/// The lines between the first and the last difference, and the one before them.
+fn difference(expected: &str, actual: &str) -> String {
+    let (a, b): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), actual.lines().collect());
+    let same = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
+    let (rest_a, rest_b) = (&a[same..], &b[same..]);
+    let tail = rest_a.iter().rev().zip(rest_b.iter().rev()).take_while(|(x, y)| x == y).count();
+    let before = a[same.saturating_sub(1)..same].iter().map(|line| (' ', line));
+    let missing = rest_a[..rest_a.len() - tail].iter().map(|line| ('-', line));
+    let found = rest_b[..rest_b.len() - tail].iter().map(|line| ('+', line));
+    before.chain(missing).chain(found).map(|(mark, line)| format!("  {mark} {line}\n")).collect()
+}
