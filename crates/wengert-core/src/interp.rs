@@ -240,7 +240,8 @@ impl<'m> Interp<'m> {
             return self.callee(env, inst, &plan.record);
         }
         let from = env.i64(inst.args[0]);
-        let limit = i64::try_from(self.max_iterations).unwrap_or(i64::MAX);
+        let limit = self.max_iterations.saturating_add(1);
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let mut args = self.callee_args(env, inst, &plan.record);
         args[1] = Val::i64(from.saturating_add(limit));
         let results = self.run_named(&plan.record, args, inst.span)?;
@@ -288,7 +289,8 @@ impl<'m> Interp<'m> {
     ) -> Run<Vec<Val>> {
         let mut i = lo;
         while hi.is_none_or(|hi| i < hi) {
-            if hi.is_none() && i as u64 >= self.max_iterations {
+            // A loop that ends after exactly as many iterations still looks at its condition once more.
+            if hi.is_none() && i as u64 > self.max_iterations {
                 return self.fault(FaultKind::IterationLimit(self.max_iterations), inst.span);
             }
             self.loops.push((inst.span, i - lo));

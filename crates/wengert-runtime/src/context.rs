@@ -20,7 +20,7 @@ pub(crate) struct Context<'p> {
     /// Set by the user to end the run.
     pub(crate) interrupt: *const AtomicBool,
     /// Most iterations of a `while` loop.
-    pub(crate) max_iterations: u64,
+    pub(crate) rounds: u64,
     /// Calls in progress, counted where recursion is possible.
     pub(crate) depth: u64,
     /// The site of the fault, or of the call it passed through, not yet in the trail.
@@ -49,7 +49,7 @@ pub(crate) mod field {
     pub(crate) const TAPE_LIMIT: i32 = offset_of!(Context, tape_limit) as i32;
     pub(crate) const TAPE_PEAK: i32 = offset_of!(Context, tape_peak) as i32;
     pub(crate) const INTERRUPT: i32 = offset_of!(Context, interrupt) as i32;
-    pub(crate) const MAX_ITERATIONS: i32 = offset_of!(Context, max_iterations) as i32;
+    pub(crate) const ROUNDS: i32 = offset_of!(Context, rounds) as i32;
     pub(crate) const DEPTH: i32 = offset_of!(Context, depth) as i32;
     pub(crate) const SITE: i32 = offset_of!(Context, site) as i32;
     pub(crate) const OPERANDS: i32 = offset_of!(Context, operands) as i32;
@@ -60,7 +60,7 @@ impl<'p> Context<'p> {
     /// The state before a run. `tape` is the tape's base and size in bytes.
     pub(crate) fn new(
         program: &'p Linked,
-        max_iterations: u64,
+        rounds: u64,
         interrupt: &'p AtomicBool,
         tape: (usize, u64),
     ) -> Self {
@@ -69,7 +69,7 @@ impl<'p> Context<'p> {
             tape_limit: tape.0 + tape.1 as usize,
             tape_peak: tape.0,
             interrupt,
-            max_iterations,
+            rounds,
             depth: 1,
             site: 0,
             operands: [0; 2],
@@ -100,7 +100,7 @@ impl<'p> Context<'p> {
             .iter()
             .flat_map(|(k, counters)| site(*k).loops.iter().copied().zip(counters.iter().copied()));
         Fault {
-            kind: first.kind.fault(self.operands, self.max_iterations, self.tape_bytes),
+            kind: first.kind.fault(self.operands, self.rounds - 1, self.tape_bytes),
             span: first.span,
             iterations: iterations.collect(),
         }

@@ -202,7 +202,9 @@ impl Program {
         let (base, bytes) = tape.as_mut().map_or((0, 0), |t| (t.base(), t.limit()));
 
         let linked = self.code.linked();
-        let mut context = Context::new(linked, options.max_iterations, interrupt, (base, bytes));
+        // One more, in which a loop that has run as often as it may finds that it ends.
+        let rounds = options.max_iterations.saturating_add(1);
+        let mut context = Context::new(linked, rounds, interrupt, (base, bytes));
         let mut frame = found.frame(args, &mut context, base)?;
         let status = {
             let _floats = DefaultFloats::set();

@@ -11,7 +11,7 @@ use crate::transform::copy::{Copier, rebuild};
 
 /// The module with every outlined loop of `name` advanced `head` iterations before it is recorded.
 /// The tape then lacks the records of those iterations.
-pub(super) fn split(module: &Module, name: &str, head: i64) -> Module {
+pub fn split(module: &Module, name: &str, head: i64) -> Module {
     let mut result = module.clone();
     for func in &mut result.funcs {
         if *func.name == *name {
@@ -29,7 +29,7 @@ pub(super) fn split(module: &Module, name: &str, head: i64) -> Module {
 
 /// The module with every outlined loop reversed in two parts: the iterations from `head` on, then those
 /// before.
-pub(super) fn split_reverse(module: &Module, name: &str, head: i64) -> Module {
+pub fn split_reverse(module: &Module, name: &str, head: i64) -> Module {
     let mut result = module.clone();
     for func in &mut result.funcs {
         if *func.name == *name {

@@ -28,6 +28,7 @@ use crate::check::Random;
 use crate::interp::Val;
 use crate::ops::Scalar;
 pub use case::{Case, Kind, Trouble};
+pub use compose::{split, split_reverse};
 pub use coverage::Coverage;
 pub use program::Program;
 use std::fmt;

@@ -426,7 +426,7 @@ impl Emitter<'_, '_, '_> {
     fn iteration_limit(&mut self, from: Value) -> ir::Value {
         let from = self.one(from);
         let most = self.b.ins().iconst(I64, i64::MAX);
-        let allowed = self.load_context(I64, field::MAX_ITERATIONS);
+        let allowed = self.load_context(I64, field::ROUNDS);
         let allowed = self.b.ins().umin(allowed, most);
         let (to, overflow) = self.b.ins().sadd_overflow(from, allowed);
         self.b.ins().select(overflow, most, to)

@@ -52,7 +52,7 @@ impl Emitter<'_, '_, '_> {
         let (start, bound) = if counts {
             (self.one(inst.args[0]), self.one(inst.args[1]))
         } else {
-            (self.b.ins().iconst(I64, 0), self.load_context(I64, field::MAX_ITERATIONS))
+            (self.b.ins().iconst(I64, 0), self.load_context(I64, field::ROUNDS))
         };
         let own = |v: Value| !self.identity.is_linked(v);
         let carried: Vec<usize> = (0..inits.len()).filter(|k| own(body.params[k + 1])).collect();

@@ -2,24 +2,21 @@
 
 use crate::random::Random;
 use crate::{Arg, Both, Ran};
+use std::time::{SystemTime, UNIX_EPOCH};
 use wengert_core::check::Derived;
 use wengert_core::generate;
 use wengert_core::interp::{Interp, Val};
 use wengert_core::ir::{Module, Type};
-use wengert_core::ops::Scalar;
 
 /// Iterations after which a `while` loop of a generated program is taken not to end.
 const MAX_ITERATIONS: u64 = 200;
 
 fn args(vals: &[Val]) -> Vec<Arg<'_>> {
-    let arg = |val| match val {
-        &Val::Scalar(Scalar::F64(x)) => Arg::F64(x),
-        &Val::Scalar(Scalar::I64(x)) => Arg::I64(x),
-        &Val::Scalar(Scalar::Bool(x)) => Arg::Bool(x),
-        Val::Array(x) => Arg::Array(x),
-        Val::Tape(_) => panic!("a tape is not an argument"),
-    };
-    vals.iter().map(arg).collect()
+    vals.iter().filter_map(Arg::from_val).collect()
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().and_then(|n| n.parse().ok())
 }
 
 /// A number in the place of each float of a value.
@@ -39,11 +36,14 @@ fn agree(module: &Module, entry: &str, vals: &[Val]) -> Ran {
 
 #[test]
 fn programs_and_their_derivatives() {
-    let programs =
-        std::env::var("WENGERT_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(40);
-    for seed in 0..programs {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs());
+    let start = number("WENGERT_SEED").unwrap_or(now);
+    println!("WENGERT_SEED={start}");
+    let count = number("WENGERT_PROGRAMS").unwrap_or(40);
+    for seed in (0..count).map(|k| start.wrapping_mul(1 << 20).wrapping_add(k)) {
         let case = generate::case(seed);
-        let Ok(derived) = Derived::new(case.func.clone(), case.wrt.clone()) else { continue };
+        let derived = Derived::new(case.func.clone(), case.wrt.clone())
+            .unwrap_or_else(|e| panic!("WENGERT_SEED={start}, program {seed}: {e}"));
         let name = &derived.func.name;
         let mut random = Random(seed);
         let vals = &case.args;
@@ -58,6 +58,14 @@ fn programs_and_their_derivatives() {
         let floats = results.into_iter().zip(types).filter(|(_, t)| t.is_float());
         let adjoints: Vec<Val> = floats.map(|(r, _)| like(&r, &mut random)).collect();
         let with_adjoints: Vec<Val> = vals.iter().chain(&adjoints).cloned().collect();
-        let _ = agree(&derived.reverse, &format!("{name}.vjp"), &with_adjoints);
+        let vjp = format!("{name}.vjp");
+        let _ = agree(&derived.reverse, &vjp, &with_adjoints);
+
+        // The three functions of outlined loops over parts of their ranges.
+        let (record, reverse) = (format!("{name}.record"), format!("{name}.reverse"));
+        let head = (seed % 4) as i64;
+        let _ = agree(&generate::split(&derived.reverse, &record, head), &record, vals);
+        let parts = generate::split_reverse(&derived.reverse, &reverse, head);
+        let _ = agree(&parts, &vjp, &with_adjoints);
     }
 }
