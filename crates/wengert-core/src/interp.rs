@@ -260,7 +260,7 @@ impl<'m> Interp<'m> {
 
     /// A function of the module, or one that elementary functions call.
     fn named(&self, name: &str) -> &'m Func {
-        let found = self.module.func(name).or_else(|| math::helper(name));
+        let found = self.module.func(name).or_else(|| math::called(name));
         found.unwrap_or_else(|| unreachable!("verified"))
     }
 

@@ -5,7 +5,7 @@
 
 use crate::ir::{Func, parse};
 use crate::ops::Prim;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 static PROGRAMS: LazyLock<Vec<(Prim, Func)>> = LazyLock::new(|| {
     let sources = [
@@ -18,8 +18,16 @@ static PROGRAMS: LazyLock<Vec<(Prim, Func)>> = LazyLock::new(|| {
     sources.into_iter().map(|(prim, text)| (prim, parsed(prim.name(), text))).collect()
 });
 
-static HELPERS: LazyLock<Vec<Func>> =
-    LazyLock::new(|| vec![parsed("reduce_huge", include_str!("reduce_huge.wir"))]);
+/// Functions that expanded programs call: slow paths, and the programs themselves.
+static CALLED: LazyLock<Vec<Func>> = LazyLock::new(|| {
+    let slow_path = parsed("reduce_huge", include_str!("reduce_huge.wir"));
+    let programs = PROGRAMS.iter().map(|(_, program)| {
+        let mut program = program.clone();
+        program.name = callable(&program);
+        program
+    });
+    programs.chain([slow_path]).collect()
+});
 
 fn parsed(name: &str, text: &str) -> Func {
     match parse::module(text) {
@@ -29,9 +37,14 @@ fn parsed(name: &str, text: &str) -> Func {
     }
 }
 
-/// A function that programs of elementary functions call on their slow paths.
-pub fn helper(name: &str) -> Option<&'static Func> {
-    HELPERS.iter().find(|f| &*f.name == name)
+/// A function that expanded programs call, by its name.
+pub fn called(name: &str) -> Option<&'static Func> {
+    CALLED.iter().find(|f| &*f.name == name)
+}
+
+/// The name a program is called by; no user's function can have it.
+pub fn callable(program: &Func) -> Arc<str> {
+    format!("math.{}", program.name).into()
 }
 
 /// The program of an elementary function.

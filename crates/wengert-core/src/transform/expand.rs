@@ -4,52 +4,66 @@
 //! bit: the interpreter executes these same programs.
 
 use super::copy::{Copier, rebuild};
-use crate::ir::{Builder, Func, Inst, Module, Op};
+use crate::ir::{Builder, Func, Inst, Module, Op, Value};
 use crate::math;
 use std::borrow::Cow;
 
 /// Expands every function of a module, and adds the functions that the programs call.
 pub fn module(module: &Module) -> Module {
     let mut funcs: Vec<Func> = module.funcs.iter().map(|f| func(f).into_owned()).collect();
-    let mut helpers: Vec<&'static Func> = Vec::new();
-    for func in &funcs {
-        func.body.walk(&mut |inst| {
+    // What is called may call on.
+    let mut looked_at = 0;
+    while looked_at < funcs.len() {
+        let mut wanted: Vec<&'static Func> = Vec::new();
+        funcs[looked_at].body.walk(&mut |inst| {
             if let Op::Call(name) = &inst.op {
-                let missing = |h: &&'static Func| {
-                    module.func(&h.name).is_none() && helpers.iter().all(|k| k.name != h.name)
-                };
-                let found = math::helper(name).filter(missing);
-                helpers.extend(found);
+                wanted.extend(math::called(name));
             }
         });
+        for func in wanted {
+            if funcs.iter().all(|f| f.name != func.name) {
+                funcs.push(func.clone());
+            }
+        }
+        looked_at += 1;
     }
-    funcs.extend(helpers.into_iter().cloned());
     Module { funcs, loops: module.loops.clone() }
 }
 
+/// More elementary functions than this in one function are called instead of copied: code grows by a
+/// hundred instructions with each, and the time to compile it with that.
+const MOST_COPIES: usize = 48;
+
 /// Expands one function; one without elementary functions stays as it is.
 pub fn func(from: &Func) -> Cow<'_, Func> {
-    let mut any = false;
-    from.body.walk(&mut |inst| any |= program_of(inst).is_some());
-    if !any {
+    let mut count = 0;
+    from.body.walk(&mut |inst| count += usize::from(program_of(inst).is_some()));
+    if count == 0 {
         return Cow::Borrowed(from);
     }
-    Cow::Owned(rebuild(from, &from.name, &mut |copier, b, inst| elementary(from, copier, b, inst)))
+    let how = if count > MOST_COPIES { called } else { copied };
+    Cow::Owned(rebuild(from, &from.name, &mut |copier, b, inst| {
+        let Some(program) = program_of(inst) else { return false };
+        let args = copier.all(from, b, &inst.args);
+        let result = how(program, b, &args);
+        copier.bind(inst.results[0], result);
+        if let Some(name) = from.name_of(inst.results[0]) {
+            b.name(result, &name);
+        }
+        true
+    }))
 }
 
-/// The hook: an elementary function is replaced by its program, which may use others.
-fn elementary(func: &Func, copier: &mut Copier, b: &mut Builder, inst: &Inst) -> bool {
-    let Some(program) = program_of(inst) else { return false };
-    let args = copier.all(func, b, &inst.args);
-    let results =
-        Copier::of(program, &args)
-            .hidden_in(b.span())
-            .body(program, b, &mut |c, b, i| elementary(program, c, b, i));
-    copier.bind(inst.results[0], results[0]);
-    if let Some(name) = func.name_of(inst.results[0]) {
-        b.name(results[0], &name);
-    }
-    true
+/// The program in place of the operation.
+fn copied(program: &Func, b: &mut Builder, args: &[Value]) -> Value {
+    let place = b.span();
+    Copier::of(program, args).hidden_in(place).body(program, b, &mut |_, _, _| false)[0]
+}
+
+/// A call of the program.
+fn called(program: &Func, b: &mut Builder, args: &[Value]) -> Value {
+    let name = math::callable(program);
+    b.inst(Op::Call(name), args.to_vec(), &program.results, Vec::new())[0]
 }
 
 fn program_of(inst: &Inst) -> Option<&'static Func> {
@@ -97,6 +111,26 @@ mod tests {
                 };
                 assert_eq!(run(&before), run(&after), "x = {x}, n = {n}");
             }
+        }
+    }
+
+    #[test]
+    fn many_are_called() {
+        let steps: String =
+            (0..MOST_COPIES as i32 + 1).map(|k| format!("%y{} = sin %y{k}\n", k + 1)).collect();
+        let last = MOST_COPIES + 1;
+        let text = format!("func @f(%y0: f64) -> f64 {{\n{steps}return %y{last}\n}}");
+        let before = parse::module(&text).unwrap();
+        let after = module(&before);
+        verify::module(&after).unwrap();
+        let names: Vec<&str> = after.funcs.iter().map(|f| &*f.name).collect();
+        assert_eq!(names, ["f", "math.sin", "math.reduce_huge"]);
+        for x in [0.4, 1e9, f64::NAN] {
+            let run = |m: &Module| match Interp::new(m).call("f", vec![Val::f64(x)]).unwrap()[0] {
+                Val::Scalar(y) => y,
+                _ => unreachable!(),
+            };
+            assert_eq!(run(&before), run(&after));
         }
     }
 }
