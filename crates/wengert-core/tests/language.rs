@@ -420,6 +420,21 @@ fn deeply_nested_loops_compile_at_once() {
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
 }
 
+/// Long bodies are walked without deep recursion: tests run on small stacks.
+#[test]
+fn a_body_of_many_statements() {
+    let statements = "        h = w * h\n        h = h + b\n".repeat(6000);
+    let text = format!("def f(w, b, h, n):\n    for i in range(n):\n{statements}    return h\n");
+    let args = [f(0.5), f(0.25), f(0.3), Val::i64(2)];
+    let (derived, args) = compile(&text, &args).unwrap();
+    let (_, gradient) = derived.vjp(&mut Interpreter::default(), &args, &[f(1.0)]).unwrap();
+    // h tends to b / (1 - w).
+    let got = check::floats(&gradient);
+    for (got, want) in got.iter().zip([1.0, 2.0, 0.0]) {
+        assert!((got - want).abs() < 1e-12, "{got} {want}");
+    }
+}
+
 /// The code of the first error of a program, and the text its main label covers.
 fn error(text: &str, args: &[Val]) -> (&'static str, String) {
     match compile(text, args) {

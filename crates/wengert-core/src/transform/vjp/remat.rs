@@ -23,7 +23,7 @@ use super::nest::{Nest, takes_over};
 use super::reverse::{Asked, Need, Preload};
 use crate::ir::{Inst, Op, Type, Value};
 use crate::transform::activity::Activity;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
 /// Cost of saving one value, in the units of the rule table's cost column. Writing and reading eight
 /// bytes of a tape that streams through memory takes the time of some twenty additions, which an
@@ -196,7 +196,9 @@ impl<'a> Cut<'a> {
     /// The latest positions, as if everything that can be recomputed were: then no load is taken for
     /// possible that is not.
     fn find_latest(&mut self, needs: &[Need]) {
-        let mut work: Vec<(Value, usize)> = needs.iter().map(|n| (n.value, n.position)).collect();
+        // Latest first, so that a value is mostly visited once.
+        let mut work: BinaryHeap<(usize, Value)> =
+            needs.iter().map(|n| (n.position, n.value)).collect();
         for stores in self.restorable.stores.values() {
             // A store taken back needs its index while the sweep stands at it.
             for (result, index, _) in stores {
@@ -207,10 +209,10 @@ impl<'a> Cut<'a> {
                     Some(home) => self.nest.position_in(home, here),
                     None => None,
                 };
-                work.extend(position.map(|p| (*index, p)));
+                work.extend(position.map(|p| (p, *index)));
             }
         }
-        while let Some((v, position)) = work.pop() {
+        while let Some((position, v)) = work.pop() {
             if self.is_free(v) || self.latest.get(&v).is_some_and(|p| *p >= position) {
                 continue;
             }
@@ -226,7 +228,7 @@ impl<'a> Cut<'a> {
                     Some(b) => self.nest.position_in(b, home),
                     None => None,
                 };
-                work.extend(at.map(|at| (u, at)));
+                work.extend(at.map(|at| (at, u)));
             }
         }
     }
