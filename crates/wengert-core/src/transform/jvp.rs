@@ -4,6 +4,7 @@
 //! and one per float result. Memory does not grow with trip counts: a loop carries its tangents.
 
 use super::activity::Activity;
+use super::dce;
 use super::emit::{accumulate, partials};
 use crate::ir::{Block, Builder, Func, Inst, Op, Type, Value};
 use crate::ops::{Class, Partial, Prim};
@@ -32,7 +33,8 @@ pub fn jvp(func: &Func, wrt: &[usize]) -> Result<Func, Diagnostic> {
         let t = jvp.tangent_of(*y);
         results.push(t);
     }
-    Ok(jvp.b.finish(results))
+    // Tangents that nothing needs were made along the way.
+    Ok(dce::remove_dead(&jvp.b.finish(results)))
 }
 
 struct Jvp<'f> {
