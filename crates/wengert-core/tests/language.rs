@@ -420,6 +420,38 @@ fn deeply_nested_loops_compile_at_once() {
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
 }
 
+#[test]
+fn what_has_no_integer_part_is_an_error() {
+    let text = "
+def f(x):
+    return int(x) * 1.0
+";
+    let (derived, _) = compile(text, &[f(1.0)]).unwrap();
+    let value = |x: f64| derived.value(&mut Interpreter::default(), &[f(x)]);
+    assert_eq!(check::floats(&value(-2.9).unwrap()), [-2.0]);
+    for x in [f64::NAN, f64::INFINITY, 1e19] {
+        assert_eq!(value(x).unwrap_err().diagnostic().code, "assertion");
+    }
+}
+
+#[test]
+fn a_limit_of_ten_iterations_allows_ten() {
+    let text = "
+def f(x, n):
+    while n > 0.5:
+        x = x * 1.5
+        n = n - 1.0
+    return x
+";
+    let (derived, _) = compile(text, &[f(1.0), f(1.0)]).unwrap();
+    let mut engine = Interpreter { max_iterations: 10 };
+    for (n, ends) in [(9.0, true), (10.0, true), (12.0, false)] {
+        let args = [f(1.0), f(n)];
+        assert_eq!(derived.value(&mut engine, &args).is_ok(), ends, "{n} iterations");
+        assert_eq!(derived.vjp(&mut engine, &args, &[f(1.0)]).is_ok(), ends, "{n} recorded");
+    }
+}
+
 /// Long bodies are walked without deep recursion: tests run on small stacks.
 #[test]
 fn a_body_of_many_statements() {
