@@ -46,7 +46,7 @@ pub enum ArgType {
 const MAX_CALLS: usize = 64;
 
 /// Most instructions a function may come to, calls included.
-const MAX_VALUES: usize = 2_000_000;
+const MAX_VALUES: usize = 200_000;
 
 /// Lowers a function for arguments of these kinds.
 pub fn lower(
