@@ -452,6 +452,20 @@ def f(x, n):
     }
 }
 
+/// Forty functions that call each other twice would be written out a million million times.
+#[test]
+fn calls_that_multiply_are_refused_at_once() {
+    let mut text = "def f0(x):\n    return x * x\n".to_string();
+    for k in 1..40 {
+        let half = k - 1;
+        text += &format!("def f{k}(x):\n    y = f{half}(x + 1.0) if x > 0 else f{half}(x)\n");
+        text += &format!("    for i in range(2):\n        y = y + f{half}(y)\n    return y\n");
+    }
+    let start = std::time::Instant::now();
+    assert_eq!(error(&text, &[f(1.0)]).0, "too-large");
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}
+
 /// Long bodies are walked without deep recursion: tests run on small stacks.
 #[test]
 fn a_body_of_many_statements() {

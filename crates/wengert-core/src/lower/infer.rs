@@ -11,7 +11,7 @@ use crate::surface::tree::{
     BinaryOp, Callee, DeclaredType, Expr, ExprKind, Function, Keyword, Module, Stmt, StmtKind,
     Target, UnaryOp,
 };
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Types of names at one point.
 pub(super) type Types = BTreeMap<String, Type>;
@@ -211,11 +211,13 @@ pub(super) struct Infer<'t> {
     /// Types of the values returned so far, per position.
     pub(super) returned: Vec<Type>,
     depth: usize,
+    /// What functions return for arguments of given types: each is run once.
+    known: HashMap<(String, Vec<Type>), Vec<Type>>,
 }
 
 impl<'t> Infer<'t> {
     pub(super) fn new(module: &'t Module) -> Self {
-        Infer { module, returned: Vec::new(), depth: 0 }
+        Infer { module, returned: Vec::new(), depth: 0, known: HashMap::new() }
     }
 
     /// Runs statements, updating the types of names.
@@ -304,15 +306,27 @@ impl<'t> Infer<'t> {
         let Some(callee) = self.module.function(name).filter(|_| self.depth < MAX_CALLS) else {
             return vec![Type::F64];
         };
-        let mut inner = Infer { module: self.module, returned: Vec::new(), depth: self.depth + 1 };
-        let mut bound = Types::new();
+        let mut types_given = Vec::new();
         for (k, p) in callee.params.iter().enumerate() {
             let named = keywords.iter().find(|w| w.name.text == p.name.text).map(|w| &w.value);
             let given = args.get(k).or(named).or(p.default.as_ref());
-            let ty = given.map_or(Type::F64, |e| self.expr(e, types));
-            bound.insert(p.name.text.clone(), ty);
+            types_given.push(given.map_or(Type::F64, |e| self.expr(e, types)));
         }
+        let key = (name.to_string(), types_given);
+        if let Some(results) = self.known.get(&key) {
+            return results.clone();
+        }
+        let params = callee.params.iter().map(|p| p.name.text.clone());
+        let mut bound: Types = params.zip(key.1.iter().copied()).collect();
+        let mut inner = Infer {
+            module: self.module,
+            returned: Vec::new(),
+            depth: self.depth + 1,
+            known: std::mem::take(&mut self.known),
+        };
         inner.block(&callee.body, &mut bound);
+        self.known = inner.known;
+        self.known.insert(key, inner.returned.clone());
         inner.returned
     }
 

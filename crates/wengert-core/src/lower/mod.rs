@@ -48,6 +48,9 @@ const MAX_CALLS: usize = 64;
 /// Most instructions a function may come to, calls included.
 const MAX_VALUES: usize = 200_000;
 
+/// Most calls that are written out in one function.
+const MAX_EXPANSIONS: usize = 20_000;
+
 /// Lowers a function for arguments of these kinds.
 pub fn lower(
     module: &tree::Module,
@@ -87,6 +90,7 @@ pub fn lower(
         env: Env::default(),
         lower_bounds: HashMap::new(),
         calls: vec![function.to_string()],
+        expansions: 0,
         locals: Vec::new(),
         return_counts: Vec::new(),
     };
@@ -112,6 +116,8 @@ struct Lowering<'t> {
     locals: Vec<BTreeMap<String, Span>>,
     /// Of each of them: how many values its first `return` gives, and where.
     return_counts: Vec<Option<(usize, Span)>>,
+    /// How many calls have been written out.
+    expansions: usize,
 }
 
 type Lowered<T> = Result<T, Diagnostic>;

@@ -4,7 +4,7 @@ use super::branch::diverges;
 use super::env::{Binding, UnsetReason};
 use super::expr::described;
 use super::names::{assigned, escapes_of};
-use super::{Lowered, Lowering, MAX_CALLS, MAX_VALUES, Operand};
+use super::{Lowered, Lowering, MAX_CALLS, MAX_EXPANSIONS, MAX_VALUES, Operand};
 use crate::ir::{Op, Type, Value};
 use crate::ops::{Prim, Scalar};
 use crate::span::{Diagnostic, Span};
@@ -107,7 +107,8 @@ impl Lowering<'_> {
                 .label(span, "this call")
                 .help("write the recursion as a loop; recursive functions are not supported yet"));
         }
-        if self.b.func().values.len() > MAX_VALUES {
+        self.expansions += 1;
+        if self.b.func().values.len() > MAX_VALUES || self.expansions > MAX_EXPANSIONS {
             return Err(Diagnostic::new("too-large", "the program grows too large")
                 .label(span, "when this call is written out")
                 .help(
