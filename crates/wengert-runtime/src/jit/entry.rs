@@ -9,10 +9,36 @@ use super::emit::Machine;
 use super::memory::Regions;
 use crate::context::field;
 use cranelift_codegen::ir::types::I64;
-use cranelift_codegen::ir::{Function, InstBuilder, UserFuncName};
+use cranelift_codegen::ir::{self, FuncRef, Function, InstBuilder, UserFuncName};
 use cranelift_frontend::FunctionBuilder;
 use cranelift_module::{FuncId, Module as _};
 use wengert_core::ir::{Func, Type};
+
+/// A call of a function with the parameters that lie in a frame.
+struct Called {
+    context: ir::Value,
+    frame: ir::Value,
+    regions: Regions,
+    /// Where the results go.
+    end: i32,
+    /// The status, then the results.
+    words: Vec<ir::Value>,
+}
+
+/// Begins a function `(context, frame)` with that call.
+fn call(b: &mut FunctionBuilder, native: FuncRef, func: &Func) -> Called {
+    let start = b.create_block();
+    b.append_block_params_for_function_params(start);
+    b.switch_to_block(start);
+    let (context, frame) = (b.block_params(start)[0], b.block_params(start)[1]);
+    let regions = Regions::new(b);
+    let (params, end) = load_slots(b, regions.frame, frame, 0, &func.param_types());
+    let mut args = vec![context];
+    args.extend(params.iter().flat_map(Machine::words));
+    let call = b.ins().call(native, &args);
+    let words = b.inst_results(call).to_vec();
+    Called { context, frame, regions, end, words }
+}
 
 /// The way into a function that stands aside: it cannot fail, so there is no status.
 pub(super) fn aside(compiler: &mut Compiler, func: &Func, id: FuncId) -> Function {
@@ -21,16 +47,7 @@ pub(super) fn aside(compiler: &mut Compiler, func: &Func, id: FuncId) -> Functio
     let mut function = Function::with_name_signature(name, aside_signature());
     let mut b = FunctionBuilder::new(&mut function, &mut compiler.scratch);
     let native = compiler.jit.declare_func_in_func(native, b.func);
-    let start = b.create_block();
-    b.append_block_params_for_function_params(start);
-    b.switch_to_block(start);
-    let (context, frame) = (b.block_params(start)[0], b.block_params(start)[1]);
-    let regions = Regions::new(&mut b);
-    let (params, end) = load_slots(&mut b, regions.frame, frame, 0, &func.param_types());
-    let mut args = vec![context];
-    args.extend(params.iter().flat_map(Machine::words));
-    let call = b.ins().call(native, &args);
-    let words = b.inst_results(call).to_vec();
+    let Called { frame, regions, end, words, .. } = call(&mut b, native, func);
     let results: Vec<Machine> = words[1..].iter().map(|w| Machine::One(*w)).collect();
     store_slots(&mut b, regions.frame, frame, end, &results);
     b.ins().return_(&[]);
@@ -48,17 +65,8 @@ pub(super) fn function(compiler: &mut Compiler, func: &Func) -> Function {
     let mut function = Function::with_name_signature(name, signature);
     let mut b = FunctionBuilder::new(&mut function, &mut compiler.scratch);
     let native = compiler.jit.declare_func_in_func(declared.native, b.func);
-    let (start, good, bad) = (b.create_block(), b.create_block(), b.create_block());
-    b.append_block_params_for_function_params(start);
-    b.switch_to_block(start);
-    let (context, frame) = (b.block_params(start)[0], b.block_params(start)[1]);
-    let regions = Regions::new(&mut b);
-
-    let (params, end) = load_slots(&mut b, regions.frame, frame, 0, &func.param_types());
-    let mut args = vec![context];
-    args.extend(params.iter().flat_map(Machine::words));
-    let call = b.ins().call(native, &args);
-    let words = b.inst_results(call).to_vec();
+    let Called { context, frame, regions, end, words } = call(&mut b, native, func);
+    let (good, bad) = (b.create_block(), b.create_block());
     b.ins().brif(words[0], bad, &[], good, &[]);
 
     b.switch_to_block(good);
