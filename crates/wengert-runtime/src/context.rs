@@ -19,7 +19,7 @@ pub(crate) struct Context<'p> {
     pub(crate) tape_peak: usize,
     /// Set by the user to end the run.
     pub(crate) interrupt: *const AtomicBool,
-    /// Most iterations of a `while` loop.
+    /// How often a `while` loop may begin an iteration: once more than it may complete one.
     pub(crate) rounds: u64,
     /// Calls in progress, counted where recursion is possible.
     pub(crate) depth: u64,
