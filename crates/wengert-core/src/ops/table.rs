@@ -1,11 +1,13 @@
 //! The table. One row per scalar operation; a new function is one line here.
 //!
-//! Columns: variant, name in IR text, signature, class, cost, test domain, partials.
+//! Columns: variant, name in IR text, signature, class, cost, error bound, test domain, partials.
 //!
 //! - Signature: `f` float, `i` integer, `b` bool, `*` any scalar (the same one everywhere).
 //! - Class: `linear` (constant partials), `smooth` (partials are expressions), `zero` (piecewise
 //!   constant or not a float: no derivative passes), `select` (derivative follows the choice).
 //! - Cost: about the cycles of executing it once; what recomputation is weighed with.
+//! - Error bound: the most units in the last place the value may be off: 0 for what is exact, 0.5 for what
+//!   is rounded once, a stated bound for elementary functions (absolute bounds near zeros: see `math`).
 //! - Domain: where the tests sample each float input.
 //! - Partials: one per input, in terms of the inputs and the output `y`.
 //!
@@ -52,7 +54,7 @@ macro_rules! partial {
 
 macro_rules! table {
     ($($variant:ident $name:literal $sig:literal $class:ident $cost:literal
-       $domain:tt ($($x:ident),*) $y:ident => [$($partial:expr),*];)*) => {
+       $bound:literal $domain:tt ($($x:ident),*) $y:ident => [$($partial:expr),*];)*) => {
         /// A scalar operation: one row of the table.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[allow(missing_docs)]
@@ -80,6 +82,11 @@ macro_rules! table {
             /// About how many cycles executing it once takes.
             pub fn cost(self) -> u32 {
                 match self { $(Prim::$variant => $cost),* }
+            }
+
+            /// The most units in the last place the value may be off.
+            pub fn bound(self) -> f64 {
+                match self { $(Prim::$variant => $bound),* }
             }
 
             /// Where tests sample each float input.
@@ -114,74 +121,74 @@ macro_rules! table {
 
 table! {
     // float arithmetic
-    Add      "add"      "ff>f"  linear  1 (-10.0, 10.0) (a, b) y => [1.0, 1.0];
-    Sub      "sub"      "ff>f"  linear  1 (-10.0, 10.0) (a, b) y => [1.0, -1.0];
-    Mul      "mul"      "ff>f"  smooth  1 (-10.0, 10.0) (a, b) y => [b, a];
-    Div      "div"      "ff>f"  smooth  6 (0.5, 10.0)   (a, b) y => [b.recip_of(1.0), -(y * b.recip_of(1.0))];
-    Fma      "fma"      "fff>f" smooth  1 (-10.0, 10.0) (a, b, c) y => [b, a, One];
-    Neg      "neg"      "f>f"   linear  1 (-10.0, 10.0) (x) y => [-1.0];
-    Abs      "abs"      "f>f"   smooth  1 (0.1, 10.0)   (x) y => [x.sign()];
-    Min      "min"      "ff>f"  smooth  2 (-10.0, 10.0) (a, b) y => [a.less(b), 1.0 - a.less(b)];
-    Max      "max"      "ff>f"  smooth  2 (-10.0, 10.0) (a, b) y => [b.less(a), 1.0 - b.less(a)];
-    Floor    "floor"    "f>f"   zero    2 (-10.0, 10.0) () y => [];
-    Round    "round"    "f>f"   zero    2 (-10.0, 10.0) () y => [];
-    Flush    "flush"    "f>f"   linear  2 (-10.0, 10.0) (x) y => [1.0];
+    Add      "add"      "ff>f"  linear  1 0.5 (-10.0, 10.0) (a, b) y => [1.0, 1.0];
+    Sub      "sub"      "ff>f"  linear  1 0.5 (-10.0, 10.0) (a, b) y => [1.0, -1.0];
+    Mul      "mul"      "ff>f"  smooth  1 0.5 (-10.0, 10.0) (a, b) y => [b, a];
+    Div      "div"      "ff>f"  smooth  6 0.5 (0.5, 10.0)   (a, b) y => [b.recip_of(1.0), -(y * b.recip_of(1.0))];
+    Fma      "fma"      "fff>f" smooth  1 0.5 (-10.0, 10.0) (a, b, c) y => [b, a, One];
+    Neg      "neg"      "f>f"   linear  1 0.0 (-10.0, 10.0) (x) y => [-1.0];
+    Abs      "abs"      "f>f"   smooth  1 0.0 (0.1, 10.0)   (x) y => [x.sign()];
+    Min      "min"      "ff>f"  smooth  2 0.0 (-10.0, 10.0) (a, b) y => [a.less(b), 1.0 - a.less(b)];
+    Max      "max"      "ff>f"  smooth  2 0.0 (-10.0, 10.0) (a, b) y => [b.less(a), 1.0 - b.less(a)];
+    Floor    "floor"    "f>f"   zero    2 0.0 (-10.0, 10.0) () y => [];
+    Round    "round"    "f>f"   zero    2 0.0 (-10.0, 10.0) () y => [];
+    Flush    "flush"    "f>f"   linear  2 0.0 (-10.0, 10.0) (x) y => [1.0];
 
     // elementary functions
-    Sqrt     "sqrt"     "f>f"   smooth  8 (0.01, 100.0) (x) y => [y.recip_of(0.5)];
-    Exp      "exp"      "f>f"   smooth 40 (-5.0, 5.0)   (x) y => [y];
-    Log      "log"      "f>f"   smooth 40 (0.01, 100.0) (x) y => [x.recip_of(1.0)];
-    Sin      "sin"      "f>f"   smooth 40 (-10.0, 10.0) (x) y => [x.cos()];
-    Cos      "cos"      "f>f"   smooth 40 (-10.0, 10.0) (x) y => [-x.sin()];
-    Tanh     "tanh"     "f>f"   smooth 60 (-4.0, 4.0)   (x) y => [1.0 - y * y];
+    Sqrt     "sqrt"     "f>f"   smooth  8 0.5 (0.01, 100.0) (x) y => [y.recip_of(0.5)];
+    Exp      "exp"      "f>f"   smooth 40 1.0 (-5.0, 5.0)   (x) y => [y];
+    Log      "log"      "f>f"   smooth 40 1.0 (0.01, 100.0) (x) y => [x.recip_of(1.0)];
+    Sin      "sin"      "f>f"   smooth 40 1.0 (-10.0, 10.0) (x) y => [x.cos()];
+    Cos      "cos"      "f>f"   smooth 40 1.0 (-10.0, 10.0) (x) y => [-x.sin()];
+    Tanh     "tanh"     "f>f"   smooth 60 2.0 (-4.0, 4.0)   (x) y => [1.0 - y * y];
 
     // comparisons
-    Lt       "lt"       "ff>b"  zero    1 (-10.0, 10.0) () y => [];
-    Le       "le"       "ff>b"  zero    1 (-10.0, 10.0) () y => [];
-    Gt       "gt"       "ff>b"  zero    1 (-10.0, 10.0) () y => [];
-    Ge       "ge"       "ff>b"  zero    1 (-10.0, 10.0) () y => [];
-    Eq       "eq"       "ff>b"  zero    1 (-10.0, 10.0) () y => [];
-    Ne       "ne"       "ff>b"  zero    1 (-10.0, 10.0) () y => [];
-    ILt      "ilt"      "ii>b"  zero    1 (-10.0, 10.0) () y => [];
-    ILe      "ile"      "ii>b"  zero    1 (-10.0, 10.0) () y => [];
-    IGt      "igt"      "ii>b"  zero    1 (-10.0, 10.0) () y => [];
-    IGe      "ige"      "ii>b"  zero    1 (-10.0, 10.0) () y => [];
-    IEq      "ieq"      "ii>b"  zero    1 (-10.0, 10.0) () y => [];
-    INe      "ine"      "ii>b"  zero    1 (-10.0, 10.0) () y => [];
+    Lt       "lt"       "ff>b"  zero    1 0.0 (-10.0, 10.0) () y => [];
+    Le       "le"       "ff>b"  zero    1 0.0 (-10.0, 10.0) () y => [];
+    Gt       "gt"       "ff>b"  zero    1 0.0 (-10.0, 10.0) () y => [];
+    Ge       "ge"       "ff>b"  zero    1 0.0 (-10.0, 10.0) () y => [];
+    Eq       "eq"       "ff>b"  zero    1 0.0 (-10.0, 10.0) () y => [];
+    Ne       "ne"       "ff>b"  zero    1 0.0 (-10.0, 10.0) () y => [];
+    ILt      "ilt"      "ii>b"  zero    1 0.0 (-10.0, 10.0) () y => [];
+    ILe      "ile"      "ii>b"  zero    1 0.0 (-10.0, 10.0) () y => [];
+    IGt      "igt"      "ii>b"  zero    1 0.0 (-10.0, 10.0) () y => [];
+    IGe      "ige"      "ii>b"  zero    1 0.0 (-10.0, 10.0) () y => [];
+    IEq      "ieq"      "ii>b"  zero    1 0.0 (-10.0, 10.0) () y => [];
+    INe      "ine"      "ii>b"  zero    1 0.0 (-10.0, 10.0) () y => [];
 
     // logic
-    And      "and"      "bb>b"  zero    1 (-10.0, 10.0) () y => [];
-    Or       "or"       "bb>b"  zero    1 (-10.0, 10.0) () y => [];
-    Not      "not"      "b>b"   zero    1 (-10.0, 10.0) () y => [];
-    Select   "select"   "b**>*" select  1 (-10.0, 10.0) () y => [];
+    And      "and"      "bb>b"  zero    1 0.0 (-10.0, 10.0) () y => [];
+    Or       "or"       "bb>b"  zero    1 0.0 (-10.0, 10.0) () y => [];
+    Not      "not"      "b>b"   zero    1 0.0 (-10.0, 10.0) () y => [];
+    Select   "select"   "b**>*" select  1 0.0 (-10.0, 10.0) () y => [];
 
     // integers: overflow is an error; division and remainder round down, as in Python
-    IAdd     "iadd"     "ii>i"  zero    1 (-10.0, 10.0) () y => [];
-    ISub     "isub"     "ii>i"  zero    1 (-10.0, 10.0) () y => [];
-    IMul     "imul"     "ii>i"  zero    1 (-10.0, 10.0) () y => [];
-    IDiv     "idiv"     "ii>i"  zero   20 (-10.0, 10.0) () y => [];
-    IMod     "imod"     "ii>i"  zero   20 (-10.0, 10.0) () y => [];
-    INeg     "ineg"     "i>i"   zero    1 (-10.0, 10.0) () y => [];
-    IMin     "imin"     "ii>i"  zero    1 (-10.0, 10.0) () y => [];
-    IMax     "imax"     "ii>i"  zero    1 (-10.0, 10.0) () y => [];
+    IAdd     "iadd"     "ii>i"  zero    1 0.0 (-10.0, 10.0) () y => [];
+    ISub     "isub"     "ii>i"  zero    1 0.0 (-10.0, 10.0) () y => [];
+    IMul     "imul"     "ii>i"  zero    1 0.0 (-10.0, 10.0) () y => [];
+    IDiv     "idiv"     "ii>i"  zero   20 0.0 (-10.0, 10.0) () y => [];
+    IMod     "imod"     "ii>i"  zero   20 0.0 (-10.0, 10.0) () y => [];
+    INeg     "ineg"     "i>i"   zero    1 0.0 (-10.0, 10.0) () y => [];
+    IMin     "imin"     "ii>i"  zero    1 0.0 (-10.0, 10.0) () y => [];
+    IMax     "imax"     "ii>i"  zero    1 0.0 (-10.0, 10.0) () y => [];
 
     // wrapping integers and bits; shift amounts are taken modulo 64
-    WAdd     "wadd"     "ii>i"  zero    1 (-10.0, 10.0) () y => [];
-    WSub     "wsub"     "ii>i"  zero    1 (-10.0, 10.0) () y => [];
-    WMul     "wmul"     "ii>i"  zero    1 (-10.0, 10.0) () y => [];
-    UMulH    "umulh"    "ii>i"  zero    2 (-10.0, 10.0) () y => [];
-    IAnd     "iand"     "ii>i"  zero    1 (-10.0, 10.0) () y => [];
-    IOr      "ior"      "ii>i"  zero    1 (-10.0, 10.0) () y => [];
-    IXor     "ixor"     "ii>i"  zero    1 (-10.0, 10.0) () y => [];
-    Shl      "shl"      "ii>i"  zero    1 (-10.0, 10.0) () y => [];
-    Shr      "shr"      "ii>i"  zero    1 (-10.0, 10.0) () y => [];
-    Sar      "sar"      "ii>i"  zero    1 (-10.0, 10.0) () y => [];
+    WAdd     "wadd"     "ii>i"  zero    1 0.0 (-10.0, 10.0) () y => [];
+    WSub     "wsub"     "ii>i"  zero    1 0.0 (-10.0, 10.0) () y => [];
+    WMul     "wmul"     "ii>i"  zero    1 0.0 (-10.0, 10.0) () y => [];
+    UMulH    "umulh"    "ii>i"  zero    2 0.0 (-10.0, 10.0) () y => [];
+    IAnd     "iand"     "ii>i"  zero    1 0.0 (-10.0, 10.0) () y => [];
+    IOr      "ior"      "ii>i"  zero    1 0.0 (-10.0, 10.0) () y => [];
+    IXor     "ixor"     "ii>i"  zero    1 0.0 (-10.0, 10.0) () y => [];
+    Shl      "shl"      "ii>i"  zero    1 0.0 (-10.0, 10.0) () y => [];
+    Shr      "shr"      "ii>i"  zero    1 0.0 (-10.0, 10.0) () y => [];
+    Sar      "sar"      "ii>i"  zero    1 0.0 (-10.0, 10.0) () y => [];
 
     // conversions: float to integer truncates and saturates, NaN gives 0; `bits` of any NaN is one NaN
-    IToF     "itof"     "i>f"   zero    2 (-10.0, 10.0) () y => [];
-    FToI     "ftoi"     "f>i"   zero    2 (-10.0, 10.0) () y => [];
-    Bits     "bits"     "f>i"   zero    1 (-10.0, 10.0) () y => [];
-    FromBits "frombits" "i>f"   zero    1 (-10.0, 10.0) () y => [];
+    IToF     "itof"     "i>f"   zero    2 0.5 (-10.0, 10.0) () y => [];
+    FToI     "ftoi"     "f>i"   zero    2 0.0 (-10.0, 10.0) () y => [];
+    Bits     "bits"     "f>i"   zero    1 0.0 (-10.0, 10.0) () y => [];
+    FromBits "frombits" "i>f"   zero    1 0.0 (-10.0, 10.0) () y => [];
 }
 
 impl Prim {
