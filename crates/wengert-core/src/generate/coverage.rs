@@ -2,7 +2,7 @@
 //!
 //! Only what has a part in the derivative counts: a loop that no result depends on tests nothing.
 
-use crate::ir::{Block, Func, Inst, Module, Op, Type, Value};
+use crate::ir::{Block, Func, Inst, Module, Op, Value};
 use crate::ops::Prim;
 use crate::transform::activity::Activity;
 use std::collections::HashMap;
@@ -70,7 +70,7 @@ impl Coverage {
         let mut restored = false;
         for func in &module.funcs {
             func.body.walk(&mut |inst| {
-                let popped = |v: &Value| func.ty(*v) == Type::Array;
+                let popped = |v: &Value| func.ty(*v).is_array();
                 restored |= inst.op == Op::Pop && inst.results.iter().any(popped);
             });
         }
@@ -172,7 +172,7 @@ impl Find<'_> {
     /// Counts an active instruction; a property counts once per program.
     fn count(&mut self, block: &Block, at: usize, in_loop: bool) {
         let inst = &block.insts[at];
-        let is_array = |v: &Value| self.func.ty(*v) == Type::Array && self.activity.is_active(*v);
+        let is_array = |v: &Value| self.func.ty(*v).is_array() && self.activity.is_active(*v);
         let arrays = inst.results.iter().any(is_array);
         let mut now = Coverage::default();
         match inst.op {
@@ -213,7 +213,7 @@ impl Find<'_> {
             while let Some(inst) = self.defined.get(&v).filter(|i| i.op == Op::Store) {
                 v = inst.args[0];
             }
-            self.func.ty(v) == Type::Array && carries.contains(&v) && carries[k] != v
+            self.func.ty(v).is_array() && carries.contains(&v) && carries[k] != v
         })
     }
 

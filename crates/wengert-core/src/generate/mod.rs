@@ -60,7 +60,7 @@ fn show(v: &Val) -> String {
     match v {
         Val::Scalar(Scalar::F64(x)) => format!("{x:?}"),
         Val::Scalar(s) => s.to_string(),
-        Val::Array(x) => format!("{x:?}"),
+        Val::Array(x) => x.to_string(),
         Val::Tape(_) => "tape".into(),
     }
 }

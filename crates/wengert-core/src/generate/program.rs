@@ -100,7 +100,7 @@ pub fn program(seed: u64) -> Program {
         args.push(Val::f64(random.float(-1.5, 1.5)));
     }
     for _ in 0..random.below(3) {
-        params.push((Type::Array, None));
+        params.push((Type::VECTOR, None));
         let n = 1 + random.below(4);
         args.push(Val::array((0..n).map(|_| random.float(-1.5, 1.5)).collect()));
     }
@@ -148,8 +148,8 @@ impl Generator {
             Type::F64 => self.scope.floats.push(Float { value: v, bound: STATE }),
             Type::I64 => self.scope.ints.push(Int { value: v, bound: 7 }),
             Type::Bool => self.scope.bools.push(v),
-            Type::Array => self.scope.arrays.push(Array { value: v, owned: true }),
-            Type::Tape => {}
+            Type::VECTOR => self.scope.arrays.push(Array { value: v, owned: true }),
+            Type::F32 | Type::Array(..) | Type::Tape => {}
         }
     }
 
@@ -186,7 +186,7 @@ impl Generator {
             Some(Statement::Stencil) => self.stencil(),
             Some(Statement::Array) => {
                 let array = self.fresh_array();
-                self.see(array, Type::Array);
+                self.see(array, Type::VECTOR);
             }
             Some(Statement::If) => self.branch(),
             Some(Statement::For) if self.loops < MAX_LOOPS => self.for_loop(),
@@ -282,7 +282,7 @@ impl Generator {
             }
             let v = self.state_float();
             let next = self.b.store(array, i, v);
-            self.see(next, Type::Array);
+            self.see(next, Type::VECTOR);
         } else {
             self.float_expression();
         }
@@ -310,7 +310,7 @@ impl Generator {
         let bound = STATE * STATE;
         self.scope.floats.push(Float { value: used, bound });
         self.scope.floats.push(Float { value: a, bound: STATE });
-        self.see(next, Type::Array);
+        self.see(next, Type::VECTOR);
     }
 
     /// Several elements read, one written: what makes taking an array back cheaper than saving loads.
@@ -335,7 +335,7 @@ impl Generator {
         let v = if self.chance(4) { self.state_float() } else { made.value };
         let i = self.index(array);
         let next = self.b.store(array, i, v);
-        self.see(next, Type::Array);
+        self.see(next, Type::VECTOR);
     }
 
     /// A type for a result or a carry.
@@ -343,7 +343,7 @@ impl Generator {
         match self.random.below(16) {
             0 => Type::I64,
             1 => Type::Bool,
-            k if k < 2 + self.arrays => Type::Array,
+            k if k < 2 + self.arrays => Type::VECTOR,
             _ => Type::F64,
         }
     }
@@ -368,7 +368,7 @@ impl Generator {
                 let i = self.int();
                 self.remainder(i.value, 7).value
             }
-            Type::Array => self.hand_on_array(),
+            Type::VECTOR => self.hand_on_array(),
             _ => self.bool(),
         }
     }

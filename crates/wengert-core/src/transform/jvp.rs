@@ -62,7 +62,7 @@ impl Jvp<'_> {
             return *t;
         }
         let zero = self.b.f64(0.0);
-        if self.func.ty(v) != Type::Array {
+        if !self.func.ty(v).is_array() {
             return zero;
         }
         let primal = self.get(v);
@@ -93,11 +93,11 @@ impl Jvp<'_> {
         match &inst.op {
             Op::Prim(prim) => self.prim(*prim, inst),
             Op::Load | Op::Copy | Op::Store | Op::Fill => self.array(inst),
-            Op::Len | Op::Assert(_) => self.plain(inst),
+            Op::Dim(_) | Op::Assert(_) => self.plain(inst),
             Op::If => return self.branch(inst),
             Op::For | Op::While => return self.looping(inst),
             Op::ExitIf => unreachable!("handled by the loop"),
-            Op::Push | Op::Pop | Op::Call(_) | Op::Drive(..) => {
+            Op::Array(_) | Op::Tape | Op::Push | Op::Pop | Op::Call(_) | Op::Drive(..) => {
                 return Err(Diagnostic::new(
                     "unsupported-transform",
                     "forward mode does not yet pass through calls and tapes",

@@ -31,7 +31,7 @@ impl Slot {
             Slot::Value(v) => nest.func.ty(v),
             Slot::Old(_) => Type::F64,
             Slot::Len(_) | Slot::Done(_) | Slot::Exit(_) => Type::I64,
-            Slot::Held(_) => Type::Array,
+            Slot::Held(_) => Type::VECTOR,
         }
     }
 }
@@ -63,7 +63,7 @@ pub(super) struct Layout {
 
 impl Layout {
     pub(super) fn restores(&self, nest: &Nest, v: Value) -> bool {
-        nest.func.ty(v) == Type::Array && self.restored.contains(&nest.storage_of(v))
+        nest.func.ty(v).is_array() && self.restored.contains(&nest.storage_of(v))
     }
 
     /// The record of a block.

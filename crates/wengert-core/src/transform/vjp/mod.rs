@@ -71,7 +71,10 @@ fn tidy_reverse(func: &Func) -> Func {
 fn refuse(func: &Func) -> Result<(), Diagnostic> {
     let mut refused = None;
     func.body.walk(&mut |inst| {
-        if matches!(inst.op, Op::Call(_) | Op::Drive(..) | Op::Push | Op::Pop) {
+        if matches!(
+            inst.op,
+            Op::Array(_) | Op::Call(_) | Op::Drive(..) | Op::Tape | Op::Push | Op::Pop
+        ) {
             refused.get_or_insert(inst.span);
         }
     });

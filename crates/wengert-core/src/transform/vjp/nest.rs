@@ -4,7 +4,7 @@
 //! instruction; the reverse sweep visits positions from last to first, and while it stands at
 //! position `q` the arrays hold the versions they had after instruction `q`.
 
-use crate::ir::{Block, Func, Inst, Op, Type, Value};
+use crate::ir::{Block, Func, Inst, Op, Value};
 use std::collections::HashMap;
 
 /// A numbered block.
@@ -99,7 +99,7 @@ impl<'f> Nest<'f> {
     }
 
     fn unite(&mut self, a: Value, b: Value) {
-        if self.func.ty(a) == Type::Array {
+        if self.func.ty(a).is_array() {
             let (a, b) = (self.storage_of(a), self.storage_of(b));
             self.storage[a as usize] = b;
         }

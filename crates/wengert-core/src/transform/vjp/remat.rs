@@ -21,7 +21,7 @@ use super::flow::{INFINITE, Network};
 use super::layout::Layout;
 use super::nest::{Nest, takes_over};
 use super::reverse::{Asked, Need, Preload};
-use crate::ir::{Inst, Op, Type, Value};
+use crate::ir::{Inst, Op, Value};
 use crate::transform::activity::Activity;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
@@ -55,7 +55,7 @@ impl Restorable {
                 let visited = reversed(nest, activity, id);
                 let skipped = matches!(inst.op, Op::If | Op::For | Op::While)
                     && !activity.is_active_inst(inst);
-                for r in inst.results.iter().filter(|r| nest.func.ty(**r) == Type::Array) {
+                for r in inst.results.iter().filter(|r| nest.func.ty(**r).is_array()) {
                     let storage = nest.storage_of(*r);
                     if !visited || skipped {
                         found.refused.insert(storage);
@@ -186,7 +186,7 @@ impl<'a> Cut<'a> {
                 let mut operands = inst.args.clone();
                 operands.extend(inst.blocks.iter().flat_map(|b| b.captures(self.nest.func)));
                 // Handing on an array takes it over, which cannot be done a second time.
-                let scalar = |v: &Value| self.nest.func.ty(*v) != Type::Array;
+                let scalar = |v: &Value| !self.nest.func.ty(*v).is_array();
                 operands.iter().all(scalar).then_some(operands)
             }
             _ => None,

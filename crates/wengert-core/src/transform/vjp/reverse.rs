@@ -239,7 +239,7 @@ impl<'a> Reverse<'a> {
             return *a;
         }
         let zero = self.b.f64(0.0);
-        if self.nest.func.ty(v) != Type::Array {
+        if !self.nest.func.ty(v).is_array() {
             return zero;
         }
         let n = self.ask(Slot::Len(v));
@@ -368,7 +368,7 @@ impl<'a> Reverse<'a> {
         }
         let total = match self.scope.adjoint.remove(&x) {
             None => bar,
-            Some(sum) => self.each_element(bar, (Type::Array, sum), |b, i, sum| {
+            Some(sum) => self.each_element(bar, (Type::VECTOR, sum), |b, i, sum| {
                 let (old, d) = (b.load(sum, i), b.load(bar, i));
                 let total = b.add(old, d);
                 let total = b.prim(Prim::Flush, &[total]);
@@ -420,7 +420,7 @@ impl<'a> Reverse<'a> {
         let outer_tape = self.tape;
         let mut blocks = Vec::new();
         let mut types: Vec<Type> = captured.iter().map(|v| self.nest.func.ty(*v)).collect();
-        types.extend(taken.iter().map(|_| Type::Array));
+        types.extend(taken.iter().map(|_| Type::VECTOR));
         types.push(Type::Tape);
         for block in &inst.blocks {
             let outer = self.scope.clone();
