@@ -10,7 +10,7 @@ use super::func::{Block, Func, Inst, Value};
 use super::infer;
 use super::types::{Elem, Op, Type};
 use crate::ops::value::eval;
-use crate::ops::{Prim, Scalar};
+use crate::ops::{ArrayOp, Prim, Scalar};
 use crate::span::Span;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -268,6 +268,30 @@ impl Builder {
     /// `c ? a : b`
     pub fn select(&mut self, c: Value, a: Value, b: Value) -> Value {
         self.prim(Prim::Select, &[c, a, b])
+    }
+
+    /// The number of elements along each axis.
+    pub fn dims(&mut self, x: Value) -> Vec<Value> {
+        (0..self.ty(x).rank()).map(|axis| self.op(Op::Dim(axis as u8), &[x])[0]).collect()
+    }
+
+    /// An array of equal elements; the value itself where there are no dimensions.
+    pub fn filled(&mut self, dims: &[Value], v: Value) -> Value {
+        if dims.is_empty() {
+            return v;
+        }
+        let args: Vec<Value> = dims.iter().copied().chain([v]).collect();
+        self.op(Op::Fill, &args)[0]
+    }
+
+    /// An array operation.
+    pub fn array(&mut self, op: ArrayOp, args: &[Value]) -> Value {
+        self.op(Op::Array(op), args)[0]
+    }
+
+    /// The float zero for values of this type, of its own size.
+    pub fn zero(&mut self, ty: Type) -> Value {
+        self.float(ty.elem().unwrap_or(Elem::F64), 0.0)
     }
 
     /// An element.

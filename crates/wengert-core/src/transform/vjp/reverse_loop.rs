@@ -308,7 +308,7 @@ impl Reverse<'_> {
             let p = block.params[k + 1];
             let d = self.adjoint_or_zero(p);
             // What only passes through has been flushed before.
-            let flushed = self.nest.func.ty(p) == Type::F64 && !state.contains(&d);
+            let flushed = self.nest.func.ty(p).is_scalar() && !state.contains(&d);
             before.push(if flushed { self.b.prim(Prim::Flush, &[d]) } else { d });
         }
         before.extend(shape.captured.iter().map(|v| self.scope.adjoint[v]));
