@@ -6,6 +6,7 @@
 //! [`check`] (derivatives against each other), [`generate`] (random programs to check it all on).
 #![forbid(unsafe_code)]
 
+pub mod arrays;
 pub mod check;
 pub mod fault;
 pub mod generate;
