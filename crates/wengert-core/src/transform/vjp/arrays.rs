@@ -23,8 +23,12 @@ impl Reverse<'_> {
         self.get(v)
     }
 
-    /// The shape of an array, as recorded; nothing for a scalar.
+    /// The shape of an array: that of its adjoint, or as recorded where it has none yet; nothing for a
+    /// scalar. (What a loop reads from outside has an adjoint when the loop is reversed.)
     pub(super) fn dims(&mut self, v: Value) -> Vec<Value> {
+        if let Some(bar) = self.scope.adjoint.get(&v).copied() {
+            return self.b.dims(bar);
+        }
         let rank = self.nest.func.ty(v).rank() as u8;
         (0..rank).map(|axis| self.ask(Slot::Dim(v, axis))).collect()
     }
@@ -203,7 +207,7 @@ impl Reverse<'_> {
                 }
             },
             ArrayOp::Sum(Some(axis)) => {
-                let n = self.ask(Slot::Dim(x, *axis));
+                let n = self.dims(x)[*axis as usize];
                 let d = self.b.array(ArrayOp::Expand(*axis), &[d, n]);
                 self.contribute(x, d);
             }
