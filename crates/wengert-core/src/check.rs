@@ -65,9 +65,9 @@ pub struct Derived {
 impl Derived {
     /// Differentiates a function of a module by parameters, both ways, and verifies the programs.
     pub fn new(func: Func, wrt: Vec<usize>) -> Result<Derived, Diagnostic> {
-        let forward = Module { funcs: vec![jvp::jvp(&func, &wrt)?], loops: Vec::new() };
+        let forward = Module::of(jvp::jvp(&func, &wrt)?);
         let reverse = vjp::vjp(&func, &wrt)?;
-        let primal = Module { funcs: vec![func.clone()], loops: Vec::new() };
+        let primal = Module::of(func.clone());
         crate::ir::verify::module(&primal)?;
         crate::ir::verify::module(&forward)?;
         crate::ir::verify::module(&reverse)?;

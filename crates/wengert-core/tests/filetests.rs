@@ -150,7 +150,7 @@ impl<'a> FileTest<'a> {
             return Err(format!("`{}`: there is no such parameter", self.directive));
         }
         let piped = || pipeline::run(&module, &func.name);
-        let alone = |func: Func| Module { funcs: vec![func], loops: Vec::new() };
+        let alone = |func: Func| Module::of(func);
         let result = match name {
             "run" if !self.runs.is_empty() => return Ok((String::new(), Some(module))),
             "run" => return Err("there is no `// run` line".into()),

@@ -80,7 +80,7 @@ impl Function {
         let wrong = |e| self.error(ErrorKind::Source, e);
         let module = match stage {
             Stage::Jvp => {
-                Module { funcs: vec![jvp::jvp(&func, &by).map_err(wrong)?], loops: Vec::new() }
+                Module::of(jvp::jvp(&func, &by).map_err(wrong)?)
             }
             _ => vjp::vjp(&func, &by).map_err(wrong)?,
         };

@@ -88,7 +88,7 @@ impl Case {
     }
 
     fn steps(&self) -> Checked<Coverage> {
-        let module = Module { funcs: vec![self.func.clone()], loops: Vec::new() };
+        let module = Module::of(self.func.clone());
         verify::module(&module).or_else(|e| trouble(Kind::Invalid, e))?;
         round_trip(&module)?;
         let func = self.simplify(&module)?;
@@ -124,7 +124,7 @@ impl Case {
         let raw = Run { module, args: &self.args };
         let value = raw.bits(&self.func.name).or_else(|e| trouble(Kind::Invalid, e))?;
         let plain = copy::rebuild(&self.func, &self.func.name, &mut |_, _, _| false);
-        let plain = Module { funcs: vec![dce::remove_dead(&plain)], loops: Vec::new() };
+        let plain = Module::of(dce::remove_dead(&plain));
         verify::module(&plain).or_else(|e| trouble(Kind::Pipeline, e))?;
         match (Run { module: &plain, args: &self.args }).bits(&self.func.name) {
             Ok(bits) if bits == value => {}
@@ -133,7 +133,7 @@ impl Case {
         }
         let fused =
             pipeline::run(module, &self.func.name).or_else(|e| trouble(Kind::Pipeline, e))?;
-        let after = Module { funcs: vec![fused], loops: Vec::new() };
+        let after = Module::of(fused);
         verify::module(&after).or_else(|e| trouble(Kind::Pipeline, e))?;
         let differs = |args: &[Val]| {
             let a = engine().call(module, &self.func.name, args);

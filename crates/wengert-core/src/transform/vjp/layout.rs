@@ -5,7 +5,7 @@
 //! nested in it; where a loop is left by an exit, the record holds what was computed up to there.
 
 use super::nest::{BlockId, Nest, exits, takes_over};
-use crate::ir::{Op, Type, Value};
+use crate::ir::{Elem, Op, Type, Value};
 use std::collections::HashSet;
 
 /// One field of a record.
@@ -15,12 +15,15 @@ pub(super) enum Slot {
     Value(Value),
     /// The element a `store` overwrote (the store's result stands for it).
     Old(Value),
-    /// The number of elements of an array whose adjoint starts as zeros.
-    Len(Value),
+    /// The number of elements along an axis of an array whose adjoint starts as zeros.
+    Dim(Value, u8),
     /// How far a loop came: its counter when it ended (the counter stands for the loop).
     Done(Value),
     /// By which exit a loop ended: 0 for none.
     Exit(Value),
+    /// A copy of an array that a function with a rule was given or gave: the first result of the call, and
+    /// the place among its operands and results.
+    Copied(Value, u16),
     /// An array that ends here and that the reverse sweep reads; its storage goes onto the tape.
     Held(Value),
 }
@@ -29,9 +32,14 @@ impl Slot {
     pub(super) fn ty(self, nest: &Nest) -> Type {
         match self {
             Slot::Value(v) => nest.func.ty(v),
-            Slot::Old(_) => Type::F64,
-            Slot::Len(_) | Slot::Done(_) | Slot::Exit(_) => Type::I64,
-            Slot::Held(_) => Type::VECTOR,
+            Slot::Old(v) => nest.func.ty(v).elem().unwrap_or(Elem::F64).scalar(),
+            Slot::Dim(..) | Slot::Done(_) | Slot::Exit(_) => Type::I64,
+            Slot::Held(v) => nest.func.ty(v),
+            Slot::Copied(call, k) => {
+                let inst = nest.inst_of(call).into_iter();
+                let mut values = inst.flat_map(|i| i.args.iter().chain(&i.results));
+                values.nth(k as usize).map_or(Type::VECTOR, |v| nest.func.ty(*v))
+            }
         }
     }
 }
@@ -81,7 +89,7 @@ impl Layout {
         };
         let mut defined = block.params.clone();
         for p in &block.params {
-            asked(&mut slots, Slot::Len(*p));
+            dims(nest, *p).for_each(|dim| asked(&mut slots, dim));
             if self.saved.contains(p) || self.joined.contains(p) {
                 slots.push(Slot::Value(*p));
             }
@@ -94,7 +102,7 @@ impl Layout {
         for inst in &block.insts[..upto] {
             for r in &inst.results {
                 defined.push(*r);
-                asked(&mut slots, Slot::Len(*r));
+                dims(nest, *r).for_each(|dim| asked(&mut slots, dim));
                 if self.saved.contains(r) || carry_outs.contains(r) {
                     slots.push(Slot::Value(*r));
                 }
@@ -102,6 +110,11 @@ impl Layout {
             match inst.op {
                 Op::Store if self.restores(nest, inst.results[0]) => {
                     slots.push(Slot::Old(inst.results[0]));
+                }
+                Op::Call(_) if !inst.results.is_empty() => {
+                    for k in 0..inst.args.len() + inst.results.len() {
+                        asked(&mut slots, Slot::Copied(inst.results[0], k as u16));
+                    }
                 }
                 Op::For | Op::While => {
                     let counter = inst.blocks[0].params[0];
@@ -165,6 +178,11 @@ impl Layout {
         captured.retain(|v| self.restores(nest, *v) && takes_over(inst, *v));
         captured
     }
+}
+
+/// The shape of an array, as fields of a record.
+pub(super) fn dims(nest: &Nest, v: Value) -> impl Iterator<Item = Slot> + use<> {
+    (0..nest.func.ty(v).rank() as u8).map(move |axis| Slot::Dim(v, axis))
 }
 
 /// Which ends a loop can have: the number of exits, and whether it can also run to its bound.

@@ -43,16 +43,25 @@ pub(super) fn plan(nest: &Nest, activity: &Activity, asked: &Asked) -> Layout {
 /// Array storage whose stores the reverse sweep visits, so that it can be taken back.
 struct Restorable {
     /// Per restorable storage: each store, with the weight of its block.
-    stores: BTreeMap<u32, Vec<(Value, Value, u64)>>,
+    stores: BTreeMap<u32, Vec<(Value, Vec<Value>, u64)>>,
     refused: BTreeSet<u32>,
 }
 
 impl Restorable {
     fn new(nest: &Nest, activity: &Activity) -> Restorable {
         let mut found = Restorable { stores: BTreeMap::new(), refused: BTreeSet::new() };
+        if nest.is_callee {
+            // The caller's arrays are only read: none of them goes onto the tape.
+            found.refused.extend(nest.func.params().iter().map(|p| nest.storage_of(*p)));
+        }
         for (id, info) in nest.blocks.iter().enumerate() {
             for inst in &info.block.insts {
                 let visited = reversed(nest, activity, id);
+                // What is pushed is gone; it comes back as another array.
+                if inst.op == Op::Push {
+                    let arrays = inst.args.iter().filter(|a| nest.func.ty(**a).is_array());
+                    found.refused.extend(arrays.map(|a| nest.storage_of(*a)));
+                }
                 let skipped = matches!(inst.op, Op::If | Op::For | Op::While)
                     && !activity.is_active_inst(inst);
                 for r in inst.results.iter().filter(|r| nest.func.ty(**r).is_array()) {
@@ -61,7 +70,8 @@ impl Restorable {
                         found.refused.insert(storage);
                     }
                     if inst.op == Op::Store {
-                        let store = (*r, inst.args[1], info.weight);
+                        let index = inst.args[1..inst.args.len() - 1].to_vec();
+                        let store = (*r, index, info.weight);
                         found.stores.entry(storage).or_default().push(store);
                     }
                 }
@@ -181,12 +191,12 @@ impl<'a> Cut<'a> {
     fn operands(&self, inst: &Inst) -> Option<Vec<Value>> {
         match &inst.op {
             Op::Prim(_) => Some(inst.args.clone()),
-            Op::Load => Some(vec![inst.args[1]]),
+            Op::Load => Some(inst.args[1..].to_vec()),
             Op::If if inst.blocks.iter().all(is_scalar_code) => {
                 let mut operands = inst.args.clone();
                 operands.extend(inst.blocks.iter().flat_map(|b| b.captures(self.nest.func)));
-                // Handing on an array takes it over, which cannot be done a second time.
-                let scalar = |v: &Value| !self.nest.func.ty(*v).is_array();
+                // Handing on an array or a tape takes it over, which cannot be done a second time.
+                let scalar = |v: &Value| self.nest.func.ty(*v).is_scalar();
                 operands.iter().all(scalar).then_some(operands)
             }
             _ => None,
@@ -201,7 +211,8 @@ impl<'a> Cut<'a> {
             needs.iter().map(|n| (n.position, n.value)).collect();
         for stores in self.restorable.stores.values() {
             // A store taken back needs its index while the sweep stands at it.
-            for (result, index, _) in stores {
+            let each = stores.iter().flat_map(|(r, index, _)| index.iter().map(move |i| (r, i)));
+            for (result, index) in each {
                 let home = self.nest.block_of(*index);
                 let here = self.nest.block_of(*result).unwrap_or(0);
                 let position = match home {
@@ -317,8 +328,10 @@ impl<'a> Cut<'a> {
         let stores = self.restorable.stores.get(&storage).cloned().unwrap_or_default();
         for (_, index, weight) in stores {
             self.net.edge(node, self.sink, SAVE * weight);
-            if let Some(index) = self.available(index) {
-                self.net.edge(node, index, INFINITE);
+            for i in index {
+                if let Some(i) = self.available(i) {
+                    self.net.edge(node, i, INFINITE);
+                }
             }
         }
         node
@@ -350,7 +363,8 @@ pub(super) fn preload(nest: &Nest, layout: &Layout, asked: &Asked) -> Preload {
     for info in &nest.blocks {
         for inst in info.block.insts.iter().filter(|i| i.op == Op::Store) {
             if layout.restores(nest, inst.results[0]) {
-                work.push((inst.args[1], nest.id(info.block)));
+                let index = &inst.args[1..inst.args.len() - 1];
+                work.extend(index.iter().map(|i| (*i, nest.id(info.block))));
             }
         }
     }

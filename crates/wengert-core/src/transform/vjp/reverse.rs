@@ -8,9 +8,9 @@
 //! taken back to that version, and `adjoint` maps active values to what has been accumulated so
 //! far. Loops are in `reverse_loop`.
 
-use super::layout::{End, Layout, Slot};
+use super::layout::{End, Layout, Slot, dims};
 use super::nest::{BlockId, Nest, takes_over};
-use crate::ir::{Block, Builder, Func, Inst, LoopPlan, Op, Type, Value};
+use crate::ir::{Block, Builder, Elem, Func, Inst, LoopPlan, Module, Op, Type, Value};
 use crate::ops::{Class, Partial, Prim};
 use crate::transform::activity::Activity;
 use crate::transform::copy::Copier;
@@ -53,6 +53,8 @@ pub(super) struct Scope {
 pub(super) type Preload = HashMap<BlockId, BTreeSet<Value>>;
 
 pub(super) struct Reverse<'a> {
+    /// Where rules are found.
+    pub(super) module: &'a Module,
     pub(super) nest: &'a Nest<'a>,
     pub(super) activity: &'a Activity,
     pub(super) layout: &'a Layout,
@@ -72,7 +74,9 @@ pub(super) struct Reverse<'a> {
 
 impl<'a> Reverse<'a> {
     /// Reverses a whole function: `(adjoints of float results.., tape) -> (adjoints of wrt.., tape)`.
+    #[allow(clippy::too_many_arguments)]
     pub(super) fn function(
+        module: &'a Module,
         nest: &'a Nest<'a>,
         activity: &'a Activity,
         layout: &'a Layout,
@@ -83,12 +87,13 @@ impl<'a> Reverse<'a> {
     ) -> Reversed {
         let func = nest.func;
         let results: Vec<Value> =
-            func.body.yields.iter().copied().filter(|y| func.ty(*y).is_float()).collect();
+            func.body.yields.iter().copied().filter(|y| func.ty(*y).has_adjoint()).collect();
         let mut params: Vec<(Type, Option<Arc<str>>)> =
             results.iter().map(|y| (func.ty(*y), bar(func, *y))).collect();
         params.push((Type::Tape, None));
         let (b, values) = Builder::new(format!("{}.reverse", func.name), &params);
         let mut reverse = Reverse {
+            module,
             nest,
             activity,
             layout,
@@ -225,7 +230,9 @@ impl<'a> Reverse<'a> {
         if !self.activity.is_active(v) {
             return;
         }
-        let sum = self.scope.adjoint.get(&v).copied();
+        // A tape is handed on once: what comes back is all there is.
+        let of_tape = self.nest.func.ty(v) == Type::Tape;
+        let sum = self.scope.adjoint.get(&v).copied().filter(|_| !of_tape);
         let total = accumulate(&mut self.b, partial, d, sum);
         if let Some(name) = bar(self.nest.func, v) {
             self.b.name(total, &name);
@@ -238,12 +245,14 @@ impl<'a> Reverse<'a> {
         if let Some(a) = self.scope.adjoint.get(&v) {
             return *a;
         }
-        let zero = self.b.f64(0.0);
+        let Some(elem) = self.nest.func.ty(v).elem() else { return self.b.op(Op::Tape, &[])[0] };
+        let zero = self.b.float(elem, 0.0);
         if !self.nest.func.ty(v).is_array() {
             return zero;
         }
-        let n = self.ask(Slot::Len(v));
-        self.b.op(Op::Fill, &[n, zero])[0]
+        let mut args: Vec<Value> = dims(self.nest, v).map(|dim| self.ask(dim)).collect();
+        args.push(zero);
+        self.b.op(Op::Fill, &args)[0]
     }
 
     /// Reverses the instructions of a block before `upto`; exits are the loop's business.
@@ -261,6 +270,12 @@ impl<'a> Reverse<'a> {
                 Op::Store => self.store(inst),
                 Op::Fill => self.fill(inst),
                 Op::Copy => self.copy(inst),
+                Op::Call(name) if self.activity.is_active_inst(inst) => self.call(name, inst),
+                Op::Push => self.push(inst),
+                Op::Pop => self.pop(inst),
+                Op::Tape => {
+                    self.scope.adjoint.remove(&inst.results[0]);
+                }
                 Op::If if self.activity.is_active_inst(inst) => self.branch(id, at),
                 Op::For | Op::While if self.activity.is_active_inst(inst) => self.looping(inst),
                 // Without a derivative, or refused before the walk.
@@ -305,36 +320,39 @@ impl<'a> Reverse<'a> {
     /// `v = x[i]`: the element's adjoint grows by the value's.
     fn load(&mut self, inst: &Inst) {
         let Some(d) = self.scope.adjoint.remove(&inst.results[0]) else { return };
-        let (x, i) = (inst.args[0], self.get(inst.args[1]));
+        let x = inst.args[0];
+        let index = self.get_all(&inst.args[1..]);
         let bar = self.adjoint_or_zero(x);
-        let old = self.b.load(bar, i);
+        let old = self.b.element(bar, &index);
         let sum = self.b.add(old, d);
         // Elements are flushed as they are accumulated, never by sweeping the array.
-        let sum = self.b.prim(Prim::Flush, &[sum]);
-        let bar = self.b.store(bar, i, sum);
+        let sum = self.flush(sum);
+        let bar = self.b.with_element(bar, &index, sum);
         self.scope.adjoint.insert(x, bar);
     }
 
     /// `x1 = (x0 with v at i)`: the element's adjoint goes to `v`; `x0` had no part in it.
     fn store(&mut self, inst: &Inst) {
-        let (x0, v, x1) = (inst.args[0], inst.args[2], inst.results[0]);
+        let last = inst.args.len() - 1;
+        let (x0, v, x1) = (inst.args[0], inst.args[last], inst.results[0]);
         if let Some(bar) = self.scope.adjoint.remove(&x1) {
-            let i = self.get(inst.args[1]);
+            let index = self.get_all(&inst.args[1..last]);
             if self.activity.is_active(v) {
-                let d = self.b.load(bar, i);
+                let d = self.b.element(bar, &index);
                 self.contribute(v, d);
             }
             if self.activity.is_active(x0) {
-                let zero = self.b.f64(0.0);
-                let bar = self.b.store(bar, i, zero);
+                let elem = self.nest.func.ty(v).elem().unwrap_or(Elem::F64);
+                let zero = self.b.float(elem, 0.0);
+                let bar = self.b.with_element(bar, &index, zero);
                 self.scope.adjoint.insert(x0, bar);
             }
         }
         if self.layout.restores(self.nest, x1) {
-            let i = self.get(inst.args[1]);
+            let index = self.get_all(&inst.args[1..last]);
             let old = self.ask(Slot::Old(x1));
             let held = self.held(x1);
-            let held = self.b.store(held, i, old);
+            let held = self.b.with_element(held, &index, old);
             self.scope.held.insert(x0, held);
         }
     }
@@ -349,11 +367,11 @@ impl<'a> Reverse<'a> {
 
     fn fill(&mut self, inst: &Inst) {
         let Some(bar) = self.scope.adjoint.remove(&inst.results[0]) else { return };
-        let v = inst.args[1];
+        let v = inst.args[inst.args.len() - 1];
         if self.activity.is_active(v) {
             let start = self.adjoint_or_zero(v);
-            let sum = self.each_element(bar, (Type::F64, start), |b, i, sum| {
-                let d = b.load(bar, i);
+            let sum = self.each_element(bar, start, &mut |b, index, sum| {
+                let d = b.element(bar, index);
                 b.add(sum, d)
             });
             self.scope.adjoint.insert(v, sum);
@@ -361,36 +379,48 @@ impl<'a> Reverse<'a> {
     }
 
     fn copy(&mut self, inst: &Inst) {
-        let Some(bar) = self.scope.adjoint.remove(&inst.results[0]) else { return };
-        let x = inst.args[0];
+        if let Some(bar) = self.scope.adjoint.remove(&inst.results[0]) {
+            self.contribute_array(inst.args[0], bar);
+        }
+    }
+
+    /// Adds to the adjoint of an array that stays in use; takes `bar` over.
+    pub(super) fn contribute_array(&mut self, x: Value, bar: Value) {
         if !self.activity.is_active(x) {
             return;
         }
         let total = match self.scope.adjoint.remove(&x) {
             None => bar,
-            Some(sum) => self.each_element(bar, (Type::VECTOR, sum), |b, i, sum| {
-                let (old, d) = (b.load(sum, i), b.load(bar, i));
+            Some(sum) => self.each_element(bar, sum, &mut |b, index, sum| {
+                let (old, d) = (b.element(sum, index), b.element(bar, index));
                 let total = b.add(old, d);
-                let total = b.prim(Prim::Flush, &[total]);
-                b.store(sum, i, total)
+                let double = b.ty(total) == Type::F64;
+                let total = if double { b.prim(Prim::Flush, &[total]) } else { total };
+                b.with_element(sum, index, total)
             }),
         };
         self.scope.adjoint.insert(x, total);
     }
 
-    /// A loop over the elements of an array that carries one value.
+    /// A loop per axis over the elements of an array, carrying one value.
     fn each_element(
         &mut self,
         array: Value,
-        carry: (Type, Value),
-        step: impl FnOnce(&mut Builder, Value, Value) -> Value,
+        carry: Value,
+        step: &mut dyn FnMut(&mut Builder, &[Value], Value) -> Value,
     ) -> Value {
-        let n = self.b.op(Op::Len, &[array])[0];
-        let zero = self.b.i64(0);
-        let params = self.b.open_block(&[(Type::I64, None), (carry.0, None)]);
-        let next = step(&mut self.b, params[0], params[1]);
-        let body = self.b.close_block(vec![next]);
-        self.b.inst(Op::For, vec![zero, n, carry.1], &[carry.0], vec![body])[0]
+        let dims: Vec<Value> = (0..self.b.ty(array).rank() as u8)
+            .map(|axis| self.b.op(Op::Dim(axis), &[array])[0])
+            .collect();
+        over(&mut self.b, &dims, &mut Vec::new(), carry, step)
+    }
+
+    pub(super) fn get_all(&mut self, values: &[Value]) -> Vec<Value> {
+        values.iter().map(|v| self.get(*v)).collect()
+    }
+
+    fn flush(&mut self, d: Value) -> Value {
+        if self.b.ty(d) == Type::F64 { self.b.prim(Prim::Flush, &[d]) } else { d }
     }
 
     fn branch(&mut self, id: BlockId, at: usize) {
@@ -410,7 +440,9 @@ impl<'a> Reverse<'a> {
         let captured = self.active_captures(&inst.blocks);
         // Adjoints the branches add to exist before them. That of an array a branch takes over starts in
         // the branches: nothing after them has a part in it.
-        for v in captured.iter().filter(|v| !takes_over(inst, **v)) {
+        let ends = |v: &Value| self.nest.func.ty(*v) == Type::Tape || takes_over(inst, *v);
+        let stay: Vec<Value> = captured.iter().copied().filter(|v| !ends(v)).collect();
+        for v in &stay {
             let bar = self.adjoint_or_zero(*v);
             self.scope.adjoint.insert(*v, bar);
         }
@@ -420,7 +452,7 @@ impl<'a> Reverse<'a> {
         let outer_tape = self.tape;
         let mut blocks = Vec::new();
         let mut types: Vec<Type> = captured.iter().map(|v| self.nest.func.ty(*v)).collect();
-        types.extend(taken.iter().map(|_| Type::VECTOR));
+        types.extend(taken.iter().map(|v| self.nest.func.ty(*v)));
         types.push(Type::Tape);
         for block in &inst.blocks {
             let outer = self.scope.clone();
@@ -472,6 +504,24 @@ impl<'a> Reverse<'a> {
         }
         captured
     }
+}
+
+/// Nested loops over these dimensions.
+fn over(
+    b: &mut Builder,
+    dims: &[Value],
+    index: &mut Vec<Value>,
+    carry: Value,
+    step: &mut dyn FnMut(&mut Builder, &[Value], Value) -> Value,
+) -> Value {
+    let Some((n, inner)) = dims.split_first() else { return step(b, index, carry) };
+    let (zero, ty) = (b.i64(0), b.ty(carry));
+    let params = b.open_block(&[(Type::I64, None), (ty, None)]);
+    index.push(params[0]);
+    let next = over(b, inner, index, params[1], step);
+    index.pop();
+    let body = b.close_block(vec![next]);
+    b.inst(Op::For, vec![zero, *n, carry], &[ty], vec![body])[0]
 }
 
 /// What a walk leaves behind.
