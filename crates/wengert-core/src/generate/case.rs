@@ -57,6 +57,8 @@ pub enum Kind {
     Compose,
     /// A pass after differentiation changes bits.
     Finish,
+    /// Second derivatives disagree.
+    Nested,
 }
 
 /// A finding.
@@ -113,6 +115,7 @@ impl Case {
         }
 
         self.split(&derived, &value)?;
+        self.nested(&derived, &value)?;
         if self.seed.is_multiple_of(8) {
             self.finish(&derived)?;
         }
@@ -204,6 +207,33 @@ impl Case {
         let seeds: Vec<Val> = floats.map(|(_, v)| random.like(v)).collect();
         let args = self.args.iter().chain(&seeds).cloned().collect();
         (args, format!("{}.vjp", derived.func.name))
+    }
+
+    /// A Hessian times a vector is the same whichever way it is made.
+    fn nested(&self, derived: &Derived, value: &[Val]) -> Checked<()> {
+        let mut random = Random(self.seed ^ 0x4e57);
+        let results = value.iter().zip(&derived.func.results).filter(|(_, ty)| ty.is_float());
+        let weights: Vec<Val> = results.map(|(v, _)| random.like(v)).collect();
+        let along: Vec<Val> = self.wrt.iter().map(|k| random.like(&self.args[*k])).collect();
+        let products = check::hessian_products(
+            &derived.primal,
+            &derived.func.name,
+            &self.wrt,
+            &mut engine(),
+            &self.args,
+            (&weights, &along),
+        )
+        .or_else(|e| trouble(Kind::Nested, e))?;
+        let size = products.iter().flatten().fold(1e-3, |m: f64, x| m.max(x.abs()));
+        let [first, others @ ..] = &products;
+        for (other, way) in others.iter().zip(["reverse over forward", "reverse over reverse"]) {
+            let apart = |(a, b): (&f64, &f64)| (a - b).abs() > 1e-7 * size || a.is_nan() != b.is_nan();
+            if other.len() != first.len() || first.iter().zip(other).any(apart) {
+                let message = format!("forward over reverse {first:?}\n{way} {other:?}");
+                return trouble(Kind::Nested, message);
+            }
+        }
+        Ok(())
     }
 
     /// What happens to programs on their way to native code changes no bit.
@@ -340,6 +370,7 @@ impl std::fmt::Display for Trouble {
             Kind::Reverse => "reverse mode disagrees with forward mode",
             Kind::Forward => "forward mode disagrees with finite differences",
             Kind::Compose => "a loop in two parts is not the loop",
+            Kind::Nested => "second derivatives disagree",
             Kind::Finish => "a pass after differentiation changes bits",
         };
         write!(f, "{what}: {}", self.message)
