@@ -53,9 +53,12 @@ fn derive(
     let tangents = (0..directions).map(|d| {
         by.iter().copied().zip(given[d * by.len()..].iter().copied()).collect()
     });
+    // What a caller has pushed may vary.
+    let tapes = func.params().iter().copied().filter(|p| func.ty(*p) == Type::Tape);
+    let varied: Vec<Value> = by.iter().copied().chain(tapes).collect();
     let mut jvp = Jvp {
         func,
-        activity: Activity::new(func, &by),
+        activity: Activity::new(func, &varied),
         b,
         primal: func.params().iter().copied().zip(values.iter().copied()).collect(),
         tangents: tangents.collect(),
