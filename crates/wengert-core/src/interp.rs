@@ -218,8 +218,12 @@ impl<'m> Interp<'m> {
             }
             Op::Pop => {
                 let Val::Tape(mut records) = env.take(args[0]) else { unreachable!("verified") };
-                let record = records.pop().unwrap_or_else(|| panic!("pop of an empty tape"));
-                assert_eq!(record.len() + 1, inst.results.len(), "pop of another record");
+                let wanted = inst.results[1..].iter().map(|r| env.func.ty(*r));
+                let Some(record) = records.pop().filter(|r| wanted.eq(r.iter().map(Val::ty)))
+                else {
+                    let message = "the last record of the tape is not what is popped";
+                    return self.fault(FaultKind::Assert(message.into()), inst.span);
+                };
                 Ok(std::iter::once(Val::Tape(records)).chain(record).collect())
             }
             Op::Assert(message) => {
@@ -292,9 +296,8 @@ impl<'m> Interp<'m> {
     fn callee_args(&mut self, env: &mut Env, inst: &Inst, name: &str) -> Vec<Val> {
         let callee = self.named(name);
         let known = self.taken.entry(callee.name.clone()).or_insert_with(|| {
-            let taken = |p: &Value| {
-                callee.ty(*p) == Type::Tape || consumes(self.module, callee, *p)
-            };
+            let taken =
+                |p: &Value| callee.ty(*p) == Type::Tape || consumes(self.module, callee, *p);
             callee.params().iter().map(taken).collect()
         });
         let args = inst.args.iter().zip(known.iter());

@@ -1,6 +1,6 @@
 //! Derivatives of derivatives: every order of modes, against each other and closed forms.
 
-use wengert_core::check::{self, Interpreter, Engine};
+use wengert_core::check::{self, Engine, Interpreter};
 use wengert_core::interp::Val;
 use wengert_core::ir::{Module, Type, parse, verify};
 use wengert_core::transform::{derivative, pipeline};
@@ -166,9 +166,8 @@ fn exits_and_branches() {
         let second: Vec<f64> = ["ff", "fr", "rf", "rr"].map(|m| higher(text, m, x, &[])).to_vec();
         let third: Vec<f64> = ALL[6..].iter().map(|m| higher(text, m, x, &[])).collect();
         let h = 1e-5;
-        let slope = |m: &str| {
-            (higher(text, m, x + h, &[]) - higher(text, m, x - h, &[])) / (2.0 * h)
-        };
+        let slope =
+            |m: &str| (higher(text, m, x + h, &[]) - higher(text, m, x - h, &[])) / (2.0 * h);
         for (values, limit) in [(second, slope("r")), (third, slope("rf"))] {
             for d in &values {
                 let size = values[0].abs();
@@ -493,8 +492,7 @@ fn reverse_over_many_directions() {
     let x = 0.7f64;
     let second = 2.0 * x.cos() - x * x.sin();
     for (weights, wanted) in [([1.0, 0.0], 2.0 * second), ([0.0, 1.0], 5.0 * second)] {
-        let args: Vec<Val> =
-            [x, 2.0, 5.0, 0.0, weights[0], weights[1]].map(Val::f64).to_vec();
+        let args: Vec<Val> = [x, 2.0, 5.0, 0.0, weights[0], weights[1]].map(Val::f64).to_vec();
         let out = run(&module, "f.jvp2.vjp", &args);
         assert!((out[3] - wanted).abs() < 1e-14 * wanted.abs(), "{out:?}");
     }

@@ -88,9 +88,8 @@ impl GradReport {
 
 impl fmt::Display for GradReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let width = |of: fn(&Comparison) -> &str| {
-            self.rows.iter().map(|r| of(r).len()).max().unwrap_or(0)
-        };
+        let width =
+            |of: fn(&Comparison) -> &str| self.rows.iter().map(|r| of(r).len()).max().unwrap_or(0);
         let (modes, against) = (width(|r| &r.modes).max(4), width(|r| &r.against).max(8));
         write!(f, "{:modes$}  {:against$}  {:>7}  verdict", "mode", "compared", "error")?;
         for row in &self.rows {
@@ -182,8 +181,7 @@ impl Nested {
     fn forward(&self) -> Result<Nested, CheckError> {
         let module = derivative::jvp_of(&self.module, &self.name, &self.wrt(), 1)?;
         let mut random = Random(1);
-        let tangents: Vec<Val> =
-            self.wrt().iter().map(|k| random.like(&self.args[*k])).collect();
+        let tangents: Vec<Val> = self.wrt().iter().map(|k| random.like(&self.args[*k])).collect();
         Ok(self.then("forward", "jvp", module, tangents))
     }
 
@@ -250,7 +248,8 @@ pub fn hessian_products(
     (weights, along): (&[Val], &[Val]),
 ) -> Result<[Vec<f64>; 3], CheckError> {
     let all = |parts: &[&[Val]]| parts.concat();
-    let zero = |values: &[Val]| values.iter().map(|v| super::shifted(v, v, -1.0)).collect::<Vec<_>>();
+    let zero =
+        |values: &[Val]| values.iter().map(|v| super::shifted(v, v, -1.0)).collect::<Vec<_>>();
     let func = module.func(name).ok_or_else(|| {
         Diagnostic::new("unknown-function", format!("there is no function `@{name}`"))
     })?;

@@ -25,7 +25,8 @@ fn rule(module: &Module, rule: &Rule) -> Result<(), Diagnostic> {
     let Some(func) = module.func(&rule.func) else {
         return error("there is no such function".into());
     };
-    let floats = |types: &[Type]| types.iter().copied().filter(|t| t.is_float()).collect::<Vec<_>>();
+    let floats =
+        |types: &[Type]| types.iter().copied().filter(|t| t.is_float()).collect::<Vec<_>>();
     let (params, results) = (func.param_types(), func.results.clone());
     if params.contains(&Type::Tape) || results.contains(&Type::Tape) {
         return error("a function that takes or gives a tape cannot have one".into());
@@ -387,9 +388,9 @@ fn takes_over<'m>(
                 op if op.takes().is_some() => inst.args[0] == v,
                 Op::Push | Op::Pop | Op::For | Op::While => used,
                 Op::Call(_) | Op::Drive(..) if used => {
-                    let params = callee(module, &inst.op).into_iter().flat_map(|f| {
-                        f.params().iter().enumerate().map(move |(k, p)| (f, k, *p))
-                    });
+                    let params = callee(module, &inst.op)
+                        .into_iter()
+                        .flat_map(|f| f.params().iter().enumerate().map(move |(k, p)| (f, k, *p)));
                     let passed = params.filter(|(_, k, _)| inst.args.get(*k) == Some(&v));
                     passed.collect::<Vec<_>>().into_iter().any(|(f, k, p)| {
                         seen.insert((&*f.name, k)) && takes_over(module, &f.body, p, seen)

@@ -53,7 +53,8 @@ impl Activity {
     }
 
     fn vary(&mut self, func: &Func, from: Value, to: Value) -> bool {
-        let new = self.varied[from.index()] && !self.varied[to.index()] && func.ty(to).has_adjoint();
+        let new =
+            self.varied[from.index()] && !self.varied[to.index()] && func.ty(to).has_adjoint();
         self.varied[to.index()] |= new;
         new
     }

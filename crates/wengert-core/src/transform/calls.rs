@@ -2,7 +2,7 @@
 
 use super::copy::Copier;
 use crate::ir::verify::consumes;
-use crate::ir::{Builder, Func, Module, Op};
+use crate::ir::{Builder, Func, Module, Op, Value};
 use crate::span::{Diagnostic, Span};
 
 /// The function of that name, or an error.
@@ -10,6 +10,23 @@ pub(super) fn find<'m>(module: &'m Module, name: &str) -> Result<&'m Func, Diagn
     let unknown =
         || Diagnostic::new("unknown-function", format!("there is no function `@{name}` to call"));
     module.func(name).ok_or_else(unknown)
+}
+
+/// The parameters a function is differentiated by: floats, or tapes of a function called by others.
+pub(super) fn parameters(func: &Func, wrt: &[usize]) -> Result<Vec<Value>, Diagnostic> {
+    let each = wrt.iter().map(|k| {
+        let error = |message: String| Err(Diagnostic::new("not-differentiable", message));
+        match func.params().get(*k) {
+            Some(p) if func.ty(*p).has_adjoint() => Ok(*p),
+            Some(p) => error(format!(
+                "parameter {k} of `@{}` is {}; only floats can be differentiated by",
+                func.name,
+                func.ty(*p)
+            )),
+            None => error(format!("`@{}` has no parameter {k}", func.name)),
+        }
+    });
+    each.collect()
 }
 
 /// A name that a derivative cannot have.
@@ -20,7 +37,8 @@ pub(super) fn taken(name: &str) -> Diagnostic {
 /// A callee must not take over the arrays it is given: the derivative program needs them too.
 pub(super) fn only_reads(module: &Module, name: &str, span: Span) -> Result<(), Diagnostic> {
     let callee = find(module, name)?;
-    let taken = callee.params().iter().find(|p| callee.ty(**p).is_array() && consumes(module, callee, **p));
+    let taken =
+        callee.params().iter().find(|p| callee.ty(**p).is_array() && consumes(module, callee, **p));
     match taken {
         None => Ok(()),
         Some(_) => Err(Diagnostic::new(

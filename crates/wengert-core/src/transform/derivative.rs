@@ -24,7 +24,7 @@
 //! never taken for another.
 
 use super::flat::flat;
-use super::{dce, jvp, vjp};
+use super::{jvp, vjp};
 use crate::ir::Module;
 use crate::span::Diagnostic;
 
@@ -35,7 +35,12 @@ pub fn jvp_of(
     wrt: &[usize],
     directions: usize,
 ) -> Result<Module, Diagnostic> {
-    jvp::in_module(module, name, wrt, directions)
+    let mut derived = jvp::in_module(module, name, wrt, directions)?;
+    let title = jvp::name(name, directions);
+    let joined = flat(&derived, &title)?;
+    derived.funcs.retain(|f| *f.name != *title);
+    derived.funcs.push(joined);
+    Ok(derived)
 }
 
 /// Reverse mode: adds `@f.vjp(x.., y_bar..) -> (y.., x_bar..)`.
@@ -44,12 +49,10 @@ pub fn vjp_of(module: &Module, name: &str, wrt: &[usize]) -> Result<Module, Diag
     let joined = flat(&derived, &format!("{name}.vjp"))?;
     // What has been put in place is not called any more.
     let parts = [".vjp", ".record", ".reverse"].map(|part| format!("{name}{part}"));
-    let is_part = |f: &str| {
-        parts.iter().any(|p| p == f) || f.starts_with(&format!("{name}.loop"))
-    };
+    let is_part = |f: &str| parts.iter().any(|p| p == f) || f.starts_with(&format!("{name}.loop"));
     let old: Vec<_> = module.funcs.iter().map(|f| f.name.clone()).collect();
     derived.funcs.retain(|f| old.contains(&f.name) || !is_part(&f.name));
     derived.loops.clone_from(&module.loops);
-    derived.funcs.push(dce::remove_dead(&joined));
+    derived.funcs.push(joined);
     Ok(derived)
 }

@@ -42,7 +42,7 @@ fn derive(
     wrt: &[usize],
     directions: usize,
 ) -> Result<(Func, Vec<Wanted>), Diagnostic> {
-    let by: Vec<Value> = wrt.iter().map(|k| func.params()[*k]).collect();
+    let by = super::calls::parameters(func, wrt)?;
     let mut params: Vec<(Type, Option<Arc<str>>)> =
         func.params().iter().map(|p| (func.ty(*p), func.name_of(*p))).collect();
     for d in 0..directions {
@@ -50,9 +50,8 @@ fn derive(
     }
     let (b, values) = Builder::new(title, &params);
     let given = &values[func.params().len()..];
-    let tangents = (0..directions).map(|d| {
-        by.iter().copied().zip(given[d * by.len()..].iter().copied()).collect()
-    });
+    let tangents = (0..directions)
+        .map(|d| by.iter().copied().zip(given[d * by.len()..].iter().copied()).collect());
     // What a caller has pushed may vary.
     let tapes = func.params().iter().copied().filter(|p| func.ty(*p) == Type::Tape);
     let varied: Vec<Value> = by.iter().copied().chain(tapes).collect();
@@ -357,7 +356,8 @@ impl Jvp<'_> {
             pairs.filter(|(p, _)| self.is_varied(**p)).unzip();
         args.extend(self.tangents_of(&inits));
         for d in 0..self.tangents.len() {
-            params.extend(varied.iter().map(|p| (self.func.ty(*p), tangent_name(self.func, *p, d))));
+            params
+                .extend(varied.iter().map(|p| (self.func.ty(*p), tangent_name(self.func, *p, d))));
         }
         let outer = (self.primal.clone(), self.tangents.clone());
         let values = self.b.open_block(&params);

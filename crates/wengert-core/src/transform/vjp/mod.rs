@@ -74,7 +74,7 @@ fn derive(
     is_callee: bool,
 ) -> Result<(Module, Vec<Arc<str>>), Diagnostic> {
     refuse(func)?;
-    let by: Vec<Value> = wrt.iter().map(|k| func.params()[*k]).collect();
+    let by = calls_of::parameters(func, wrt)?;
     let activity = Activity::new(func, &by);
     let callees = calls::callees(module, func, &activity)?;
     let nest = Nest::new(func, is_callee);
@@ -113,10 +113,7 @@ fn tidy_reverse(func: &Func) -> Func {
 fn refuse(func: &Func) -> Result<(), Diagnostic> {
     let mut refused = None;
     func.body.walk(&mut |inst| {
-        if matches!(
-            inst.op,
-            Op::Array(_) | Op::Drive(..)
-        ) {
+        if matches!(inst.op, Op::Array(_) | Op::Drive(..)) {
             refused.get_or_insert(inst.span);
         }
     });
