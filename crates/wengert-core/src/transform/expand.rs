@@ -27,7 +27,7 @@ pub fn module(module: &Module) -> Module {
         }
         looked_at += 1;
     }
-    Module { funcs, loops: module.loops.clone() }
+    Module { funcs, loops: module.loops.clone(), rules: module.rules.clone() }
 }
 
 /// More elementary functions than this in one function are called instead of copied: code grows by a
