@@ -124,7 +124,8 @@ fn slopes_at_kinks_and_ends() {
         (Prim::Cbrt, &[0.0], &[inf]),
         (Prim::LogAddExp, &[inf, 1.0], &[1.0, 0.0]),
         (Prim::LogAddExp, &[-inf, 1.0], &[0.0, 1.0]),
-        (Prim::LogAddExp, &[-inf, -inf], &[1.0, 1.0]),
+        (Prim::LogAddExp, &[-inf, -inf], &[0.5, 0.5]),
+        (Prim::LogAddExp, &[1e20, 1e20], &[0.5, 0.5]),
     ];
     for (prim, x, want) in cases {
         let args: Vec<Val> = x.iter().map(|x| Val::f64(*x)).collect();
@@ -137,6 +138,20 @@ fn slopes_at_kinks_and_ends() {
         assert_eq!(slopes(Prim::PowI, &args), [want], "{x}^{n}");
     }
     assert_eq!(slopes(Prim::PowI, &[Val::f64(1.0), Val::i64(i64::MIN)]), [i64::MIN as f64]);
+}
+
+/// Where a partial compares its inputs, its own derivative must not be lost at a tie.
+#[test]
+fn second_slopes_at_a_tie() {
+    for (x, y, want) in [(2.0, 2.0, 0.25), (0.0, 0.0, 0.25), (800.0, 0.0, 0.0), (0.0, 800.0, 0.0)] {
+        let func = program(Prim::LogAddExp);
+        let tangent = jvp(&func, &[0]).unwrap();
+        let derived = Derived::new(tangent, vec![0]).unwrap();
+        let args = [x, y, 1.0].map(Val::f64);
+        let mut engine = Interpreter::default();
+        let (_, second) = derived.jvp(&mut engine, &args, &[Val::f64(1.0)]).unwrap();
+        assert_eq!(check::floats(&second)[1], want, "at {x}, {y}");
+    }
 }
 
 #[test]

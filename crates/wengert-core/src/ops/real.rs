@@ -45,13 +45,15 @@ pub trait Real:
     fn sinh(self) -> Self;
     /// Hyperbolic cosine.
     fn cosh(self) -> Self;
+    /// `1 / (1 + exp(-self))`.
+    fn sigmoid(self) -> Self;
     /// The root of the sum of squares.
     fn hypot(self, other: Self) -> Self;
     /// The root of the sum of squares of `self` and a constant.
     fn hypot_of(self, c: f64) -> Self;
     /// `self`, but 1 where it is 0.
     fn nonzero(self) -> Self;
-    /// `self - other`, but 0 where they are equal, be they infinite.
+    /// `self - other`, but 0 for two equal infinities.
     fn gap(self, other: Self) -> Self;
     /// `self` to the power `b - 1`; 1 where both are 0.
     fn pow_less_one(self, b: Self) -> Self;
@@ -135,6 +137,9 @@ impl Real for f64 {
     }
     fn cosh(self) -> Self {
         f64::cosh(self)
+    }
+    fn sigmoid(self) -> Self {
+        1.0 / (1.0 + (-self).exp())
     }
     fn hypot(self, other: Self) -> Self {
         f64::hypot(self, other)
@@ -245,6 +250,9 @@ impl Real for Uses {
         self
     }
     fn cosh(self) -> Self {
+        self
+    }
+    fn sigmoid(self) -> Self {
         self
     }
     fn hypot(self, other: Self) -> Self {

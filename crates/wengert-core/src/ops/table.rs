@@ -14,7 +14,7 @@
 //! Subgradients at kinks: `abs`, `relu` and `copysign` have 0 where their input is 0; `min` and `max`
 //! give a tie wholly to the second input, `clamp` to `x`; `hypot` and `atan2` have 0 at the origin;
 //! `rem` has the slope beside its jumps. `pow` has 0 by the exponent where the base is 0 and the exponent
-//! is not negative, and 0 by both at 0^0. `logaddexp` of two equal infinities has 1 for both.
+//! is not negative, and 0 by both at 0^0. `logaddexp` of two equal infinities has 1/2 for both.
 
 use super::real::{One, Partial, Real, Uses, Zero};
 use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
@@ -181,7 +181,7 @@ table! {
     Pow      "pow"      "ff>f"  smooth 110 1.5 [(0.1, 5.0), (-3.0, 3.0)] (a, b) y => [b * a.pow_less_one(b), y * a.log_of_base(b)];
     PowI     "powi"     "fi>f"  smooth 110 1.5 [(0.2, 3.0), (-5.0, 6.0)] (x, n) y => [n.as_float() * x.powi_less_one(n), Zero];
     Hypot    "hypot"    "ff>f"  smooth 35 1.0 (-10.0, 10.0) (a, b) y => [a / y.nonzero(), b / y.nonzero()];
-    LogAddExp "logaddexp" "ff>f" smooth 110 2.0 (-10.0, 10.0) (a, b) y => [a.gap(y).exp(), b.gap(y).exp()];
+    LogAddExp "logaddexp" "ff>f" smooth 110 2.0 (-10.0, 10.0) (a, b) y => [a.gap(b).sigmoid(), b.gap(a).sigmoid()];
 
     // comparisons
     Lt       "lt"       "ff>b"  zero    1 0.0 (-10.0, 10.0) () y => [];

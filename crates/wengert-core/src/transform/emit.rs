@@ -148,6 +148,13 @@ impl Real for Emit<'_, '_> {
     fn cosh(self) -> Self {
         self.prim(Prim::Cosh, &[self.v])
     }
+    fn sigmoid(self) -> Self {
+        // Written so, it has every derivative where `exp(-self)` overflows, and all its bits where it
+        // is small.
+        let (zero, minus) = (self.constant(0.0), -self);
+        let log = self.prim(Prim::LogAddExp, &[zero, minus.v]);
+        (-log).exp()
+    }
     fn hypot(self, other: Self) -> Self {
         self.prim(Prim::Hypot, &[self.v, other.v])
     }
@@ -159,9 +166,11 @@ impl Real for Emit<'_, '_> {
         self.unless(self.compared(Prim::Eq, 0.0), 1.0)
     }
     fn gap(self, other: Self) -> Self {
+        let size = self.prim(Prim::Abs, &[self.v]);
         let same = self.prim(Prim::Eq, &[self.v, other.v]);
+        let infinite = size.compared(Prim::Eq, f64::INFINITY).and(same);
         // Chosen before the difference is taken: that of infinities has no derivative.
-        (self.unless(same, 0.0)) - other.unless(same, 0.0)
+        self.unless(infinite, 0.0) - other.unless(infinite, 0.0)
     }
     fn pow_less_one(self, b: Self) -> Self {
         let both = self.compared(Prim::Eq, 0.0).and(b.compared(Prim::Eq, 0.0));
