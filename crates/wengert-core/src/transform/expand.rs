@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use crate::interp::{Interp, Val};
     use crate::ir::{parse, verify};
-    use crate::ops::Scalar;
+    use crate::ops::{Prim, Scalar};
 
     #[test]
     fn expansion_changes_no_bit() {
@@ -110,6 +110,47 @@ mod tests {
                     out.into_iter().map(scalar).collect()
                 };
                 assert_eq!(run(&before), run(&after), "x = {x}, n = {n}");
+            }
+        }
+    }
+
+    /// Every row that is a program, with what it calls.
+    #[test]
+    fn every_program_expands() {
+        let rows = Prim::ALL.iter().filter(|p| math::find(**p).is_some());
+        for prim in rows {
+            let letters: Vec<char> =
+                prim.signature().chars().take_while(|letter| *letter != '>').collect();
+            let ty = |letter: &char| if *letter == 'i' { "i64" } else { "f64" };
+            let params: Vec<String> =
+                letters.iter().enumerate().map(|(k, c)| format!("%x{k}: {}", ty(c))).collect();
+            let args: Vec<String> = (0..letters.len()).map(|k| format!("%x{k}")).collect();
+            let text = format!(
+                "func @f({}) -> f64 {{ %y = {} {}  return %y }}",
+                params.join(", "),
+                prim.name(),
+                args.join(", ")
+            );
+            let before = parse::module(&text).unwrap();
+            let after = module(&before);
+            verify::module(&after).unwrap();
+            let body = |f: &Func| f.body.walk(&mut |inst| assert!(program_of(inst).is_none()));
+            after.funcs.iter().for_each(body);
+            for x in [0.0, -0.0, 0.3, -3.0, 1e300, f64::INFINITY, f64::NAN, 1e7, 5e-324] {
+                for y in [2.5, -0.0, 1e-300, f64::NEG_INFINITY, -7.0] {
+                    let run = |m: &Module| {
+                        let value = |(k, c): (usize, &char)| match c {
+                            'i' => Val::i64(y as i64),
+                            _ => Val::f64(if k == 0 { x } else { y }),
+                        };
+                        let args = letters.iter().enumerate().map(value).collect();
+                        match Interp::new(m).call("f", args).unwrap()[0] {
+                            Val::Scalar(s) => s,
+                            _ => unreachable!(),
+                        }
+                    };
+                    assert_eq!(run(&before), run(&after), "{} at {x}, {y}", prim.name());
+                }
             }
         }
     }
