@@ -5,6 +5,9 @@
 //! over the emitter in `transform` it appends IR instructions, over [`Uses`] it tells which inputs
 //! (and whether the output) the reverse sweep needs.
 
+use super::table::Prim;
+use super::value::Scalar;
+use crate::math;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// A type partials can be evaluated in.
@@ -35,6 +38,14 @@ pub trait Real:
     fn recip_of(self, c: f64) -> Self;
     /// -1, 0 or 1 with the sign of `self` (0 at 0).
     fn sign(self) -> Self;
+    /// `1 / (1 + exp(-self))`.
+    fn sigmoid(self) -> Self;
+    /// The polygamma function of an order that is an integer.
+    fn polygamma(self, order: Self) -> Self;
+    /// An integer constant. Integers stand among inputs as values of the same type.
+    fn integer(self, c: i64) -> Self;
+    /// The integer after this one.
+    fn next(self) -> Self;
     /// This expression as a partial.
     fn partial(self) -> Partial<Self> {
         Partial::Of(self)
@@ -48,6 +59,16 @@ pub(super) struct One;
 impl One {
     pub(super) fn partial<T>(self) -> Partial<T> {
         Partial::Const(1.0)
+    }
+}
+
+/// The partial by an integer input: no derivative passes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Zero;
+
+impl Zero {
+    pub(super) fn partial<T>(self) -> Partial<T> {
+        Partial::Const(0.0)
     }
 }
 
@@ -90,6 +111,18 @@ impl Real for f64 {
         } else {
             0.0
         }
+    }
+    fn sigmoid(self) -> Self {
+        math::value(Prim::Sigmoid, &[Scalar::F64(self)])
+    }
+    fn polygamma(self, order: Self) -> Self {
+        math::value(Prim::PolyGamma, &[Scalar::I64(order as i64), Scalar::F64(self)])
+    }
+    fn integer(self, c: i64) -> Self {
+        c as f64
+    }
+    fn next(self) -> Self {
+        self + 1.0
     }
 }
 
@@ -167,6 +200,18 @@ impl Real for Uses {
         self
     }
     fn sign(self) -> Self {
+        self
+    }
+    fn sigmoid(self) -> Self {
+        self
+    }
+    fn polygamma(self, order: Self) -> Self {
+        self + order
+    }
+    fn integer(self, _: i64) -> Self {
+        Uses::default()
+    }
+    fn next(self) -> Self {
         self
     }
 }

@@ -13,7 +13,7 @@
 //!
 //! Subgradients at kinks: `abs` has 0 at 0; `min` and `max` give a tie wholly to the second input.
 
-use super::real::{One, Partial, Real, Uses};
+use super::real::{One, Partial, Real, Uses, Zero};
 
 /// How derivatives pass through an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,6 +142,16 @@ table! {
     Cos      "cos"      "f>f"   smooth 40 1.0 (-10.0, 10.0) (x) y => [-x.sin()];
     Tanh     "tanh"     "f>f"   smooth 60 2.0 (-4.0, 4.0)   (x) y => [1.0 - y * y];
 
+    // special functions
+    Erf      "erf"      "f>f"   smooth 60 1.0 (-2.5, 2.5)   (x) y => [gaussian(x) * TWO_BY_ROOT_PI];
+    Erfc     "erfc"     "f>f"   smooth 80 1.0 (-2.5, 2.5)   (x) y => [gaussian(x) * -TWO_BY_ROOT_PI];
+    NormCdf  "normcdf"  "f>f"   smooth 80 2.0 (-3.0, 3.0)   (x) y => [(x * x * -0.5).exp() * ROOT_TWO_PI.recip()];
+    NormInv  "norminv"  "f>f"   smooth 90 2.0 (0.05, 0.95)  (p) y => [(y * y * 0.5).exp() * ROOT_TWO_PI];
+    LGamma   "lgamma"   "f>f"   smooth 120 2.0 (0.3, 10.0)  (x) y => [x.polygamma(x.integer(0))];
+    PolyGamma "polygamma" "if>f" smooth 500 4.0 (0.5, 10.0) (n, x) y => [Zero, x.polygamma(n.next())];
+    Sigmoid  "sigmoid"  "f>f"   smooth 60 2.0 (-5.0, 5.0)   (x) y => [y * (-x).sigmoid()];
+    Softplus "softplus" "f>f"   smooth 90 2.0 (-5.0, 5.0)   (x) y => [x.sigmoid()];
+
     // comparisons
     Lt       "lt"       "ff>b"  zero    1 0.0 (-10.0, 10.0) () y => [];
     Le       "le"       "ff>b"  zero    1 0.0 (-10.0, 10.0) () y => [];
@@ -189,6 +199,15 @@ table! {
     FToI     "ftoi"     "f>i"   zero    2 0.0 (-10.0, 10.0) () y => [];
     Bits     "bits"     "f>i"   zero    1 0.0 (-10.0, 10.0) () y => [];
     FromBits "frombits" "i>f"   zero    1 0.0 (-10.0, 10.0) () y => [];
+}
+
+const TWO_BY_ROOT_PI: f64 = std::f64::consts::FRAC_2_SQRT_PI;
+/// The square root of 2 pi.
+const ROOT_TWO_PI: f64 = 2.5066282746310002;
+
+/// `exp(-x^2)`.
+fn gaussian<T: Real>(x: T) -> T {
+    (-(x * x)).exp()
 }
 
 impl Prim {

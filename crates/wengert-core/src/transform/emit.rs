@@ -116,5 +116,17 @@ impl Real for Emit<'_, '_> {
         let below = self.prim(Prim::Select, &[negative.v, minus, zero]);
         let positive = self.prim(Prim::Gt, &[self.v, zero]);
         self.prim(Prim::Select, &[positive.v, one, below.v])
+    }    fn sigmoid(self) -> Self {
+        self.prim(Prim::Sigmoid, &[self.v])
+    }
+    fn polygamma(self, order: Self) -> Self {
+        self.prim(Prim::PolyGamma, &[order.v, self.v])
+    }
+    fn integer(self, c: i64) -> Self {
+        Emit { v: self.b.borrow_mut().i64(c), ..self }
+    }
+    fn next(self) -> Self {
+        let one = self.integer(1);
+        self.prim(Prim::WAdd, &[self.v, one.v])
     }
 }

@@ -62,6 +62,9 @@ impl Emitter<'_, '_, '_> {
             }
             Sqrt => b.ins().sqrt(x(0)),
             Exp | Log | Sin | Cos | Tanh => unreachable!("expanded into their programs"),
+            Erf | Erfc | NormCdf | NormInv | LGamma | PolyGamma | Sigmoid | Softplus => {
+                unreachable!("expanded into their programs")
+            }
             Lt => b.ins().fcmp(FloatCC::LessThan, x(0), x(1)),
             Le => b.ins().fcmp(FloatCC::LessThanOrEqual, x(0), x(1)),
             Gt => b.ins().fcmp(FloatCC::GreaterThan, x(0), x(1)),
