@@ -3,7 +3,7 @@
 
 use wengert_core::check::{self, Derived, Interpreter, Random};
 use wengert_core::interp::Val;
-use wengert_core::ir::parse;
+use wengert_core::ir::{Type, parse};
 use wengert_core::ops::{Class, Partial, Prim, Uses};
 
 /// A program that applies a row to its parameters, conditions fixed.
@@ -14,7 +14,8 @@ fn program(prim: Prim) -> String {
         if letter == 'b' {
             args.push("true".to_string());
         } else {
-            params.push(format!("%x{k}: f64"));
+            let ty = if letter == 'i' { "i64" } else { "f64" };
+            params.push(format!("%x{k}: {ty}"));
             args.push(format!("%x{k}"));
         }
     }
@@ -33,11 +34,17 @@ fn partials_are_the_derivatives_of_values() {
     for prim in Prim::ALL.iter().copied().filter(|p| p.class() != Class::Zero) {
         let module = parse::module(&program(prim)).unwrap();
         let func = module.funcs[0].clone();
-        let n = func.params().len();
-        let derived = Derived::new(func, (0..n).collect()).unwrap();
+        let types = func.param_types();
+        let float = |k: &usize| types[*k] == Type::F64;
+        let derived = Derived::new(func, (0..types.len()).filter(float).collect()).unwrap();
         let (lo, hi) = prim.domain();
         for _ in 0..20 {
-            let args: Vec<Val> = (0..n).map(|_| Val::f64(random.float(lo, hi))).collect();
+            // Integers are small and not negative.
+            let sample = |ty: &Type| match ty {
+                Type::I64 => Val::i64(random.below(4) as i64),
+                _ => Val::f64(random.float(lo, hi)),
+            };
+            let args: Vec<Val> = types.iter().map(sample).collect();
             let mut engine = Interpreter::default();
             let report =
                 check::derivatives(&derived, &mut engine, &args, 2, random.bits()).unwrap();
