@@ -9,7 +9,7 @@
 //! - Error bound: the most units in the last place the value may be off: 0 for what is exact, 0.5 for what
 //!   is rounded once, a stated bound for elementary functions (absolute bounds near zeros: see `math`).
 //! - Domain: where the tests sample each float input.
-//! - Partials: one per input, in terms of the inputs and the output `y`.
+//! - Partials: one per input, in terms of the inputs and the output `y`; `Zero` by an integer input.
 //!
 //! Subgradients at kinks: `abs` has 0 at 0; `min` and `max` give a tie wholly to the second input.
 
@@ -143,12 +143,12 @@ table! {
     Tanh     "tanh"     "f>f"   smooth 60 2.0 (-4.0, 4.0)   (x) y => [1.0 - y * y];
 
     // special functions
-    Erf      "erf"      "f>f"   smooth 60 1.0 (-2.5, 2.5)   (x) y => [gaussian(x) * TWO_BY_ROOT_PI];
-    Erfc     "erfc"     "f>f"   smooth 80 1.0 (-2.5, 2.5)   (x) y => [gaussian(x) * -TWO_BY_ROOT_PI];
+    Erf      "erf"      "f>f"   smooth 60 1.5 (-2.5, 2.5)   (x) y => [gaussian(x) * TWO_BY_ROOT_PI];
+    Erfc     "erfc"     "f>f"   smooth 80 2.0 (-2.5, 2.5)   (x) y => [gaussian(x) * -TWO_BY_ROOT_PI];
     NormCdf  "normcdf"  "f>f"   smooth 80 2.0 (-3.0, 3.0)   (x) y => [(x * x * -0.5).exp() * ROOT_TWO_PI.recip()];
     NormInv  "norminv"  "f>f"   smooth 90 2.0 (0.05, 0.95)  (p) y => [(y * y * 0.5).exp() * ROOT_TWO_PI];
     LGamma   "lgamma"   "f>f"   smooth 120 2.0 (0.3, 10.0)  (x) y => [x.polygamma(x.integer(0))];
-    PolyGamma "polygamma" "if>f" smooth 500 4.0 (0.5, 10.0) (n, x) y => [Zero, x.polygamma(n.next())];
+    PolyGamma "polygamma" "if>f" smooth 500 2.0 (0.5, 10.0) (n, x) y => [Zero, x.polygamma(n.next())];
     Sigmoid  "sigmoid"  "f>f"   smooth 60 2.0 (-5.0, 5.0)   (x) y => [y * (-x).sigmoid()];
     Softplus "softplus" "f>f"   smooth 90 2.0 (-5.0, 5.0)   (x) y => [x.sigmoid()];
 

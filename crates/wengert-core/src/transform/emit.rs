@@ -116,7 +116,8 @@ impl Real for Emit<'_, '_> {
         let below = self.prim(Prim::Select, &[negative.v, minus, zero]);
         let positive = self.prim(Prim::Gt, &[self.v, zero]);
         self.prim(Prim::Select, &[positive.v, one, below.v])
-    }    fn sigmoid(self) -> Self {
+    }
+    fn sigmoid(self) -> Self {
         self.prim(Prim::Sigmoid, &[self.v])
     }
     fn polygamma(self, order: Self) -> Self {
