@@ -3,9 +3,9 @@
 
 use wengert_core::check::{self, Derived, Interpreter, Random};
 use wengert_core::interp::{Interp, Val};
-use wengert_core::ir::{Module, parse};
+use wengert_core::ir::{Module, parse, verify};
 use wengert_core::ops::{Prim, Scalar};
-use wengert_core::transform::jvp;
+use wengert_core::transform::{jvp, pipeline};
 
 const UNARY: [Prim; 7] = [
     Prim::Erf,
@@ -56,22 +56,26 @@ fn ulp(x: f64) -> f64 {
     if x >= f64::MAX { 2f64.powi(971) } else { f64::from_bits(x.to_bits() + 1) - x }
 }
 
-/// Lines of `special.txt`: name, order (of `polygamma` only), argument, value.
+/// The lines of `special.txt`: name, order (of `polygamma` only), argument, value.
+fn references() -> impl Iterator<Item = (Prim, i64, f64, f64)> {
+    include_str!("data/special.txt").lines().filter(|l| !l.starts_with('#')).map(|line| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let number = |k: usize| words[words.len() - k].parse::<f64>().unwrap();
+        let n = if words.len() == 4 { words[1].parse().unwrap() } else { 0 };
+        (Prim::from_name(words[0]).unwrap(), n, number(2), number(1))
+    })
+}
+
 #[test]
 fn within_the_bound_of_reference_values() {
     let module = module();
     let mut interp = Interp::new(&module);
     let mut lines = 0;
-    for line in include_str!("data/special.txt").lines().filter(|l| !l.starts_with('#')) {
-        let words: Vec<&str> = line.split(' ').collect();
-        let prim = Prim::from_name(words[0]).unwrap();
-        let n: i64 = if words.len() == 4 { words[1].parse().unwrap() } else { 0 };
-        let number = |k: usize| words[words.len() - k].parse::<f64>().unwrap();
-        let (x, want) = (number(2), number(1));
+    for (prim, n, x, want) in references() {
         let got = eval(&mut interp, prim, n, x);
         let scale = ulp(want.abs().max(floor(prim, n, x)));
         let close = got == want || (got - want).abs() <= prim.bound() * scale;
-        assert!(close, "{line}: got {got:?}");
+        assert!(close, "{}({n}, {x:?}) = {got:?}, not {want:?}", prim.name());
         lines += 1;
     }
     assert!(lines > 700);
@@ -162,6 +166,19 @@ fn special_values() {
     }
     for n in 0..4 {
         assert!(eval(&mut interp, Prim::PolyGamma, n, nan).is_nan(), "polygamma({n})");
+    }
+}
+
+/// What native code is made of computes the same bits.
+#[test]
+fn expanded_programs_agree() {
+    let before = module();
+    let after = pipeline::finish(&before);
+    verify::module(&after).unwrap();
+    let (mut plain, mut expanded) = (Interp::new(&before), Interp::new(&after));
+    for (prim, n, x, _) in references() {
+        let (a, b) = (eval(&mut plain, prim, n, x), eval(&mut expanded, prim, n, x));
+        assert_eq!(a.to_bits(), b.to_bits(), "{}({n}, {x:?})", prim.name());
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Each is one `.wir` file beside this one. The interpreter runs these programs and compiled code
 //! inlines them, so every backend gives the same bits whatever the machine's own math library does.
+//! A program may use other elementary functions, and call the parts that several programs share.
 
 use crate::interp::{Interp, Val};
 use crate::ir::{Func, Module, parse};
