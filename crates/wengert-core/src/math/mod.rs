@@ -2,9 +2,11 @@
 //!
 //! Each is one `.wir` file beside this one. The interpreter runs these programs and compiled code
 //! inlines them, so every backend gives the same bits whatever the machine's own math library does.
+//! A program may use other elementary functions, and call the parts that several programs share.
 
-use crate::ir::{Func, parse};
-use crate::ops::Prim;
+use crate::interp::{Interp, Val};
+use crate::ir::{Func, Module, parse};
+use crate::ops::{Prim, Scalar};
 use std::sync::{Arc, LazyLock};
 
 /// One elementary function: as expanded code has it, and as a function under the name it is called by.
@@ -29,9 +31,9 @@ macro_rules! programs {
 }
 
 /// Functions that programs call: slow paths, and what several of them share.
-macro_rules! helpers {
+macro_rules! parts {
     ($($name:literal;)*) => {
-        static HELPERS: [(&str, LazyLock<Func>); [$($name),*].len()] = [$((
+        static PARTS: [(&str, LazyLock<Func>); [$($name),*].len()] = [$((
             concat!("math.", $name),
             LazyLock::new(|| parsed($name, include_str!(concat!($name, ".wir")))),
         )),*];
@@ -71,13 +73,25 @@ programs! {
     PowI "powi";
     Hypot "hypot";
     LogAddExp "logaddexp";
+    Erf "erf";
+    Erfc "erfc";
+    NormCdf "normcdf";
+    NormInv "norminv";
+    LGamma "lgamma";
+    PolyGamma "polygamma";
+    Sigmoid "sigmoid";
+    Softplus "softplus";
 }
 
-helpers! {
+parts! {
     "reduce_huge";
     "rem_huge";
     "log_pair";
     "pow_core";
+    "log_parts";
+    "erfc_scaled";
+    "digamma_parts";
+    "hurwitz";
 }
 
 fn parsed(name: &str, text: &str) -> Func {
@@ -90,8 +104,8 @@ fn parsed(name: &str, text: &str) -> Func {
 
 /// A function that expanded programs call, by its name.
 pub fn called(name: &str) -> Option<&'static Func> {
-    let helper = HELPERS.iter().find(|(helper, _)| *helper == name).map(|(_, func)| &**func);
-    helper.or_else(|| {
+    let part = PARTS.iter().find(|(part, _)| *part == name).map(|(_, func)| &**func);
+    part.or_else(|| {
         let row = Prim::from_name(name.strip_prefix("math.")?)?;
         PROGRAMS.iter().find(|p| p.prim == row).map(|p| &*p.called)
     })
@@ -113,4 +127,14 @@ pub fn program(prim: Prim) -> &'static Func {
 /// The program of an operation, where it is one.
 pub fn find(prim: Prim) -> Option<&'static Func> {
     PROGRAMS.iter().find(|p| p.prim == prim).map(|p| &*p.inline)
+}
+
+/// The value of an elementary function of floats and integers, as the interpreter computes it.
+pub fn value(prim: Prim, inputs: &[Scalar]) -> f64 {
+    let module = Module::of(program(prim).clone());
+    let inputs = inputs.iter().copied().map(Val::Scalar).collect();
+    match Interp::new(&module).call(prim.name(), inputs).as_deref() {
+        Ok([Val::Scalar(Scalar::F64(y))]) => *y,
+        _ => f64::NAN,
+    }
 }

@@ -5,6 +5,9 @@
 //! over the emitter in `transform` it appends IR instructions, over [`Uses`] it tells which inputs
 //! (and whether the output) the reverse sweep needs.
 
+use super::table::Prim;
+use super::value::Scalar;
+use crate::math;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// A type partials can be evaluated in.
@@ -59,10 +62,16 @@ pub trait Real:
     fn pow_less_one(self, b: Self) -> Self;
     /// The logarithm of a base whose exponent is `b`; 0 where the base is 0 and `b` is not negative.
     fn log_of_base(self, b: Self) -> Self;
-    /// An integer input as a float.
-    fn as_float(self) -> Self;
+    /// An integer input as a float like another.
+    fn as_float(self, like: Self) -> Self;
     /// `self` to the power `n - 1` for an integer input `n`; 1 where `n` is 0.
     fn powi_less_one(self, n: Self) -> Self;
+    /// The polygamma function of an order that is an integer.
+    fn polygamma(self, order: Self) -> Self;
+    /// An integer constant. Integers stand among inputs as values of the same type.
+    fn integer(self, c: i64) -> Self;
+    /// The integer after this one.
+    fn next(self) -> Self;
     /// This expression as a partial.
     fn partial(self) -> Partial<Self> {
         Partial::Of(self)
@@ -138,9 +147,6 @@ impl Real for f64 {
     fn cosh(self) -> Self {
         f64::cosh(self)
     }
-    fn sigmoid(self) -> Self {
-        1.0 / (1.0 + (-self).exp())
-    }
     fn hypot(self, other: Self) -> Self {
         f64::hypot(self, other)
     }
@@ -159,11 +165,23 @@ impl Real for f64 {
     fn log_of_base(self, b: Self) -> Self {
         if self == 0.0 && b >= 0.0 { 0.0 } else { self.ln() }
     }
-    fn as_float(self) -> Self {
+    fn as_float(self, _: Self) -> Self {
         self
     }
     fn powi_less_one(self, n: Self) -> Self {
         if n == 0.0 { 1.0 } else { self.powf(n - 1.0) }
+    }
+    fn sigmoid(self) -> Self {
+        math::value(Prim::Sigmoid, &[Scalar::F64(self)])
+    }
+    fn polygamma(self, order: Self) -> Self {
+        math::value(Prim::PolyGamma, &[Scalar::I64(order as i64), Scalar::F64(self)])
+    }
+    fn integer(self, c: i64) -> Self {
+        c as f64
+    }
+    fn next(self) -> Self {
+        self + 1.0
     }
 }
 
@@ -273,10 +291,19 @@ impl Real for Uses {
     fn log_of_base(self, other: Self) -> Self {
         self + other
     }
-    fn as_float(self) -> Self {
+    fn as_float(self, _: Self) -> Self {
         self
     }
     fn powi_less_one(self, other: Self) -> Self {
         self + other
+    }
+    fn polygamma(self, order: Self) -> Self {
+        self + order
+    }
+    fn integer(self, _: i64) -> Self {
+        Uses::default()
+    }
+    fn next(self) -> Self {
+        self
     }
 }

@@ -11,7 +11,7 @@
 //! - Error bound: the most units in the last place the value may be off: 0 for what is exact, 0.5 for what
 //!   is rounded once, a stated bound for elementary functions (absolute bounds near zeros: see `math`).
 //! - Domain: where the tests sample: one range for every input, or a list with one range per input.
-//! - Partials: one per input, in terms of the inputs and the output `y`.
+//! - Partials: one per input, in terms of the inputs and the output `y`; `Zero` by an integer input.
 //!
 //! Subgradients at kinks: `abs`, `relu` and `copysign` have 0 where their input is 0; `min` and `max`
 //! give a tie wholly to the second input, `clamp` to `x`; `hypot` and `atan2` have 0 at the origin;
@@ -187,9 +187,19 @@ table! {
     Acosh    "acosh"    "f>f"   smooth 80 1.0 (1.1, 50.0)   (x) y => [((x - 1.0).sqrt() * (x + 1.0).sqrt()).recip_of(1.0)];
     Atanh    "atanh"    "f>f"   smooth 80 1.0 (-0.9, 0.9)   (x) y => [((1.0 - x) * (x + 1.0)).recip_of(1.0)];
     Pow      "pow"      "ff>f"  smooth 110 1.5 [(0.1, 5.0), (-3.0, 3.0)] (a, b) y => [b * a.pow_less_one(b), y * a.log_of_base(b)];
-    PowI     "powi"     "fi>f"  smooth 110 1.5 [(0.2, 3.0), (-5.0, 6.0)] (x, n) y => [n.as_float() * x.powi_less_one(n), Zero];
+    PowI     "powi"     "fi>f"  smooth 110 1.5 [(0.2, 3.0), (-5.0, 6.0)] (x, n) y => [n.as_float(x) * x.powi_less_one(n), Zero];
     Hypot    "hypot"    "ff>f"  smooth 35 1.0 (-10.0, 10.0) (a, b) y => [a / y.nonzero(), b / y.nonzero()];
     LogAddExp "logaddexp" "ff>f" smooth 110 2.0 (-10.0, 10.0) (a, b) y => [a.gap(b).sigmoid(), b.gap(a).sigmoid()];
+
+    // special functions
+    Erf      "erf"      "f>f"   smooth 60 1.5 (-2.5, 2.5)   (x) y => [gaussian(x) * TWO_BY_ROOT_PI];
+    Erfc     "erfc"     "f>f"   smooth 80 2.0 (-2.5, 2.5)   (x) y => [gaussian(x) * -TWO_BY_ROOT_PI];
+    NormCdf  "normcdf"  "f>f"   smooth 80 2.0 (-3.0, 3.0)   (x) y => [(x * x * -0.5).exp() * ROOT_TWO_PI.recip()];
+    NormInv  "norminv"  "f>f"   smooth 90 2.0 (0.05, 0.95)  (p) y => [(y * y * 0.5).exp() * ROOT_TWO_PI];
+    LGamma   "lgamma"   "f>f"   smooth 120 2.0 (0.3, 10.0)  (x) y => [x.polygamma(x.integer(0))];
+    PolyGamma "polygamma" "if>f" smooth 500 2.0 (0.5, 10.0) (n, x) y => [Zero, x.polygamma(n.next())];
+    Sigmoid  "sigmoid"  "f>f"   smooth 60 2.0 (-5.0, 5.0)   (x) y => [y * (-x).sigmoid()];
+    Softplus "softplus" "f>f"   smooth 90 2.0 (-5.0, 5.0)   (x) y => [x.sigmoid()];
 
     // comparisons
     Lt       "lt"       "ff>b"  zero    1 0.0 (-10.0, 10.0) () y => [];
@@ -255,6 +265,15 @@ fn below<T: Real>(x: T, lo: T, hi: T) -> T {
 /// The distance of a point from the origin, 1 for the origin itself.
 fn radius<T: Real>(a: T, b: T) -> T {
     a.hypot(b).nonzero()
+}
+
+const TWO_BY_ROOT_PI: f64 = std::f64::consts::FRAC_2_SQRT_PI;
+/// The square root of 2 pi.
+const ROOT_TWO_PI: f64 = 2.5066282746310002;
+
+/// `exp(-x^2)`.
+fn gaussian<T: Real>(x: T) -> T {
+    (-(x * x)).exp()
 }
 
 impl Prim {

@@ -56,7 +56,7 @@ impl Emit<'_, '_> {
         b.float(elem, c)
     }
 
-    fn integer(self, c: i64) -> Value {
+    fn whole(self, c: i64) -> Value {
         self.b.borrow_mut().i64(c)
     }
 
@@ -150,13 +150,6 @@ impl Real for Emit<'_, '_> {
     fn cosh(self) -> Self {
         self.prim(Prim::Cosh, &[self.v])
     }
-    fn sigmoid(self) -> Self {
-        // Written so, it has every derivative where `exp(-self)` overflows, and all its bits where it
-        // is small.
-        let (zero, minus) = (self.constant(0.0), -self);
-        let log = self.prim(Prim::LogAddExp, &[zero, minus.v]);
-        (-log).exp()
-    }
     fn hypot(self, other: Self) -> Self {
         self.prim(Prim::Hypot, &[self.v, other.v])
     }
@@ -183,16 +176,31 @@ impl Real for Emit<'_, '_> {
         let flat = self.compared(Prim::Eq, 0.0).and(b.compared(Prim::Ge, 0.0));
         self.unless(flat, 1.0).log()
     }
-    fn as_float(self) -> Self {
-        self.prim(Prim::IToF, &[self.v])
+    fn as_float(self, like: Self) -> Self {
+        let wide = self.prim(Prim::IToF, &[self.v]);
+        let single = self.b.borrow().ty(like.v).elem() == Some(Elem::F32);
+        if single { wide.prim(Prim::Demote, &[wide.v]) } else { wide }
     }
     fn powi_less_one(self, n: Self) -> Self {
         // The least integer has none below it; so far out, one more or less is nothing.
-        let (least, one, zero) = (self.integer(i64::MIN + 1), self.integer(1), self.integer(0));
+        let (least, one, zero) = (self.whole(i64::MIN + 1), self.whole(1), self.whole(0));
         let above = self.prim(Prim::IMax, &[n.v, least]);
         let less = self.prim(Prim::WSub, &[above.v, one]);
         let none = self.prim(Prim::IEq, &[n.v, zero]);
         let exponent = self.prim(Prim::Select, &[none.v, zero, less.v]);
         self.prim(Prim::PowI, &[self.v, exponent.v])
+    }
+    fn sigmoid(self) -> Self {
+        self.prim(Prim::Sigmoid, &[self.v])
+    }
+    fn polygamma(self, order: Self) -> Self {
+        self.prim(Prim::PolyGamma, &[order.v, self.v])
+    }
+    fn integer(self, c: i64) -> Self {
+        Emit { v: self.b.borrow_mut().i64(c), ..self }
+    }
+    fn next(self) -> Self {
+        let one = self.integer(1);
+        self.prim(Prim::WAdd, &[self.v, one.v])
     }
 }
