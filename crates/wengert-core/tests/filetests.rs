@@ -10,7 +10,9 @@ use wengert_core::interp::{Interp, Val};
 use wengert_core::ir::{Elem, Func, Module, Type, parse, verify};
 use wengert_core::ops::{Array, Scalar, kernels};
 use wengert_core::span::{Diagnostic, Span};
-use wengert_core::transform::{carries, dce, fma, hoist, inline, jvp, pipeline, stores, vjp};
+use wengert_core::transform::{
+    carries, dce, fma, hoist, inline, jvp, pipeline, scalars, simplify, stores, unroll, vjp,
+};
 
 /// Iterations a `while` loop of a file test may take.
 const MAX_ITERATIONS: u64 = 1000;
@@ -27,7 +29,9 @@ macro_rules! topics {
     };
 }
 
-topics! { text verify run inline carries fma dce stores hoist pipeline jvp vjp }
+topics! {
+    text verify run inline simplify unroll scalars hoist carries dce fma stores pipeline jvp vjp
+}
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../filetests")
@@ -162,6 +166,11 @@ impl<'a> FileTest<'a> {
             "dce" => Ok(alone(dce::remove_dead(func))),
             "stores" => Ok(alone(stores::remove_dead(func))),
             "hoist" => Ok(alone(hoist::invariants(func))),
+            "hoist-before" => Ok(alone(hoist::before_differentiation(func))),
+            "simplify" => Ok(alone(simplify::simplify(func))),
+            "unroll" => Ok(alone(unroll::small_loops(func))),
+            "group" => Ok(alone(unroll::tiny_loops(func))),
+            "scalars" => Ok(alone(scalars::replace(func))),
             "pipeline" => piped().map(alone),
             "jvp" => piped().and_then(|f| jvp::jvp(&f, &wrt)).map(alone),
             "vjp" => piped().and_then(|f| vjp::vjp(&f, &wrt)),

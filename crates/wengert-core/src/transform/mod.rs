@@ -16,5 +16,8 @@ pub mod inline;
 pub mod jvp;
 pub mod pipeline;
 pub mod registers;
+pub mod scalars;
+pub mod simplify;
 pub mod stores;
+pub mod unroll;
 pub mod vjp;
