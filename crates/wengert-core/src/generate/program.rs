@@ -26,13 +26,14 @@ enum Statement {
     Overwrite,
     Stencil,
     Array,
+    Small,
     If,
     For,
     While,
 }
 
 /// How often each kind is made, on average over programs.
-const STATEMENTS: [(Statement, u64); 11] = [
+const STATEMENTS: [(Statement, u64); 12] = [
     (Statement::Float, 8),
     (Statement::Int, 1),
     (Statement::Bool, 1),
@@ -41,6 +42,7 @@ const STATEMENTS: [(Statement, u64); 11] = [
     (Statement::Overwrite, 3),
     (Statement::Stencil, 3),
     (Statement::Array, 1),
+    (Statement::Small, 2),
     (Statement::If, 4),
     (Statement::For, 4),
     (Statement::While, 3),
@@ -143,7 +145,7 @@ impl Generator {
     }
 
     /// Puts a value in sight. Integers seen this way are small.
-    fn see(&mut self, v: Value, ty: Type) {
+    pub(super) fn see(&mut self, v: Value, ty: Type) {
         match ty {
             Type::F64 => self.scope.floats.push(Float { value: v, bound: STATE }),
             Type::I64 => self.scope.ints.push(Int { value: v, bound: 7 }),
@@ -188,6 +190,7 @@ impl Generator {
                 let array = self.fresh_array();
                 self.see(array, Type::VECTOR);
             }
+            Some(Statement::Small) => self.small_state(),
             Some(Statement::If) => self.branch(),
             Some(Statement::For) if self.loops < MAX_LOOPS => self.for_loop(),
             Some(Statement::While) if self.loops < MAX_LOOPS => self.while_loop(),

@@ -55,13 +55,16 @@ pub(super) fn shape(
             if matches!(inst.op, Op::Prim(_)) { first } else { Vec::new() }
         }
         Op::Array(
-            ArrayOp::Gather
-            | ArrayOp::ScatterAdd
-            | ArrayOp::ArgMax
-            | ArrayOp::ArgMin
-            | ArrayOp::ArgSort,
-        ) => return None,
-        Op::Array(op) => {
+            op @ (ArrayOp::Slice
+            | ArrayOp::Put
+            | ArrayOp::AddSlice
+            | ArrayOp::Reshape
+            | ArrayOp::Transpose(_)
+            | ArrayOp::Expand(_)
+            | ArrayOp::Sum(_)
+            | ArrayOp::CumSum(..)
+            | ArrayOp::Gemm(..)),
+        ) => {
             let operand = |v: &Value| match shapes.get(v) {
                 Some(shape) => Some(Position::Of(shape, 0)),
                 None => int(v).map(Position::Int),
