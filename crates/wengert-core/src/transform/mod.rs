@@ -4,6 +4,7 @@
 //! derivative), [`jvp`] (forward mode), [`vjp`] (reverse mode), then the passes: [`inline`], [`carries`], [`fma`],
 //! [`dce`], [`stores`], [`registers`], [`expand`], [`hoist`], and [`pipeline`], the fixed order they run in.
 
+pub mod account;
 pub mod activity;
 pub mod carries;
 pub mod copy;

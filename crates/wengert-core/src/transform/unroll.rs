@@ -205,3 +205,88 @@ fn grouped(func: &Func, copier: &mut Copier, b: &mut Builder, inst: &Inst) -> Ve
     let args = [&[rest, hi], &after_groups[..]].concat();
     b.inst(Op::For, args, &types, vec![block])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::bits;
+    use crate::interp::{Interp, Val};
+    use crate::ir::{Module, parse, verify};
+
+    fn parsed(text: &str) -> Func {
+        parse::module(text).unwrap_or_else(|e| panic!("{e}")).funcs.remove(0)
+    }
+
+    fn run(func: &Func, args: &[Val]) -> Vec<u64> {
+        let module = Module { funcs: vec![func.clone()], loops: Vec::new() };
+        verify::module(&module).unwrap_or_else(|e| panic!("{e}\n{module}"));
+        bits(&Interp::new(&module).call("f", args.to_vec()).unwrap())
+    }
+
+    fn loops(func: &Func) -> usize {
+        let mut n = 0;
+        func.body.walk(&mut |inst| n += usize::from(inst.op == Op::For));
+        n
+    }
+
+    #[test]
+    fn groups_of_any_loop_give_the_same() {
+        let text = "func @f(%x: [f64], %lo: i64, %hi: i64) -> ([f64], f64) {
+           %y, %s = for %i in %lo..%hi carry (%a = %x, %s1 = 0.0) {
+             %k = imod %i, 5
+             %v = load %a, %k
+             %w = sin %v
+             %s2 = fma %w, 0.5, %s1
+             %a1 = store %a, %k, %s2
+             yield %a1, %s2
+           }
+           return %y, %s
+         }";
+        let func = parsed(text);
+        let grouped = partly(&func, &|_| true);
+        assert_eq!(loops(&grouped), 2);
+        for lo in [-3, 0, i64::MAX - 6, i64::MIN] {
+            for n in [-4i64, -1, 0, 1, 3, 4, 5, 6] {
+                let x = Val::array(vec![0.1, 0.2, 0.3, 0.4, 0.5]);
+                let args = [x, Val::i64(lo), Val::i64(lo.wrapping_add(n))];
+                if lo != i64::MIN || n >= 0 {
+                    assert_eq!(run(&func, &args), run(&grouped, &args), "{lo} {n}\n{grouped}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_range_longer_than_an_integer_is_not_grouped_wrongly() {
+        let func = parsed(
+            "func @f(%lo: i64, %hi: i64) -> i64 {
+               %y = for %i in %lo..%hi carry (%a = 0) {
+                 %c = igt %a, 5
+                 exit_if %c { yield %i }
+                 %a1 = wadd %a, 1
+                 yield %a1
+               }
+               return %y
+             }",
+        );
+        // Loops with exits stay as they are.
+        assert_eq!(loops(&partly(&func, &|_| true)), 1);
+    }
+
+    #[test]
+    fn deep_nests_are_looked_at_once() {
+        const DEEP: usize = 24;
+        let mut text = String::new();
+        for k in 0..DEEP {
+            let from = if k == 0 { "x".into() } else { format!("h{}", k - 1) };
+            text += &format!("%r{k} = for %i{k} in 0..2 carry (%h{k} = %{from}) {{ ");
+        }
+        // What can fail keeps every loop around it.
+        text += &format!("%v = idiv %h{}, %n yield %v }}", DEEP - 1);
+        for k in (1..DEEP).rev() {
+            text += &format!(" yield %r{k} }}");
+        }
+        let func = parsed(&format!("func @f(%x: i64, %n: i64) -> i64 {{ {text} return %r0 }}"));
+        assert_eq!(loops(&small_loops(&func)), DEEP);
+    }
+}
