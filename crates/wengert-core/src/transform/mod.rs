@@ -1,8 +1,10 @@
 //! Programs from programs: derivatives and passes.
 //!
 //! Reading order: [`emit`] (the rule table, evaluated into IR), [`activity`] (what carries a
-//! derivative), [`jvp`] (forward mode), [`vjp`] (reverse mode), then the passes: [`inline`], [`carries`], [`fma`],
-//! [`dce`], [`stores`], [`registers`], [`expand`], [`hoist`], and [`pipeline`], the fixed order they run in.
+//! derivative), [`jvp`] (forward mode), [`vjp`] (reverse mode), then the passes. Before differentiation:
+//! [`inline`], [`simplify`], [`unroll`], [`scalars`], [`hoist`], [`carries`], [`dce`], [`fma`]; after it:
+//! [`stores`], [`registers`], [`expand`]. [`pipeline`] is the fixed order they run in, [`account`] what the
+//! first ones save.
 
 pub mod account;
 pub mod activity;
