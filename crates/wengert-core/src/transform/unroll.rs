@@ -136,7 +136,7 @@ fn is_tiny(func: &Func, inst: &Inst) -> bool {
     let mut cost = 0;
     let plain = body.insts.iter().all(|i| match i.op {
         Op::Prim(p) => {
-            cost += u32::from(p.cost());
+            cost += p.cost();
             !p.can_trap() && func.ty(i.results[0]).is_scalar()
         }
         _ => false,
