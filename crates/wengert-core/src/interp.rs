@@ -66,6 +66,15 @@ impl Val {
     }
 }
 
+/// What runs have cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Instructions executed; an elementwise one counts once per element.
+    pub operations: u64,
+    /// Bytes of array elements read and written.
+    pub moved_bytes: u64,
+}
+
 /// Runs functions of a module.
 #[derive(Debug)]
 pub struct Interp<'m> {
@@ -74,6 +83,7 @@ pub struct Interp<'m> {
     pub max_iterations: u64,
     /// Bytes pushed on tapes, eight per value.
     pub pushed_bytes: u64,
+    counters: Counters,
     depth: usize,
     loops: Vec<(Span, i64)>,
     /// Per function called so far: which parameters it takes over.
@@ -101,6 +111,7 @@ impl<'m> Interp<'m> {
             module,
             max_iterations: 1_000_000_000,
             pushed_bytes: 0,
+            counters: Counters::default(),
             depth: 0,
             loops: Vec::new(),
             taken: HashMap::new(),
@@ -115,6 +126,32 @@ impl<'m> Interp<'m> {
         match self.module.func(name) {
             Some(func) => self.run(func, args, Span::default()),
             None => panic!("the verifier lets no call to a missing function `@{name}` through"),
+        }
+    }
+
+    /// What the calls so far have cost.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// Counts an instruction: an array operation moves its operands and its result once each.
+    fn count(&mut self, env: &Env, inst: &Inst) {
+        let bytes = |v: &Value| match &env.values[v.index()] {
+            Some(Val::Array(x)) => 8 * x.len() as u64,
+            _ => 0,
+        };
+        self.counters.operations += 1;
+        self.counters.moved_bytes += match &inst.op {
+            Op::Load | Op::Store => 8,
+            Op::Fill | Op::Copy | Op::Array(_) | Op::Prim(_) => {
+                inst.args.iter().chain(&inst.results).map(bytes).sum()
+            }
+            _ => 0,
+        };
+        if let (Op::Prim(_), Some(Val::Array(x))) =
+            (&inst.op, inst.results.first().and_then(|r| env.values[r.index()].as_ref()))
+        {
+            self.counters.operations += x.len() as u64 - u64::from(!x.is_empty());
         }
     }
 
@@ -154,6 +191,7 @@ impl<'m> Interp<'m> {
             for (r, v) in inst.results.iter().zip(results) {
                 env.set(*r, v);
             }
+            self.count(env, inst);
         }
         Ok(Flow::Yield(block.yields.iter().map(|y| env.take(*y)).collect()))
     }

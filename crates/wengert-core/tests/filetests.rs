@@ -11,7 +11,8 @@ use wengert_core::ir::{Elem, Func, Module, Op, Type, parse, verify};
 use wengert_core::ops::{Array, Scalar, kernels};
 use wengert_core::span::{Diagnostic, Span};
 use wengert_core::transform::{
-    carries, dce, derivative, fma, hoist, inline, jvp, pipeline, stores, vjp,
+    carries, dce, derivative, fma, hoist, inline, jvp, pipeline, scalars, simplify, stores, unroll,
+    vjp,
 };
 
 /// Iterations a `while` loop of a file test may take.
@@ -29,7 +30,9 @@ macro_rules! topics {
     };
 }
 
-topics! { text verify run inline carries fma dce stores hoist pipeline jvp vjp nest }
+topics! {
+    text verify run inline simplify unroll scalars hoist carries dce fma stores pipeline jvp vjp nest
+}
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../filetests")
@@ -169,6 +172,11 @@ impl<'a> FileTest<'a> {
             "dce" => Ok(alone(dce::remove_dead(func))),
             "stores" => Ok(alone(stores::remove_dead(func))),
             "hoist" => Ok(alone(hoist::invariants(func))),
+            "hoist-before" => Ok(alone(hoist::before_differentiation(func))),
+            "simplify" => Ok(alone(simplify::simplify(func))),
+            "unroll" => Ok(alone(unroll::small_loops(func))),
+            "group" => Ok(alone(unroll::tiny_loops(func))),
+            "scalars" => Ok(alone(scalars::replace(func))),
             "pipeline" => piped().map(alone),
             "jvp" => ready().and_then(|m| {
                 let by = jvp::in_module(&m, &func.name, &wrt, number.parse().unwrap_or(1))?;

@@ -10,7 +10,7 @@ use crate::check::{self, Derived, Engine, Interpreter, Random};
 use crate::fault::Fault;
 use crate::interp::Val;
 use crate::ir::{Func, Module, Op, parse, verify};
-use crate::transform::{copy, dce, derivative, pipeline};
+use crate::transform::{derivative, pipeline, vjp};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
@@ -133,24 +133,34 @@ impl Case {
         Ok(coverage)
     }
 
-    /// The fixed pipeline. What comes before fusing may change no bit; fusing may change rounding.
+    /// The fixed pipeline. What comes before fusing may change no bit, and the gradient only by the order
+    /// of sums; fusing may change rounding.
     fn simplify(&self, module: &Module) -> Checked<Func> {
         let raw = Run { module, args: &self.args };
         let value = raw.bits(&self.func.name).or_else(|e| trouble(Kind::Invalid, e))?;
-        let plain = copy::rebuild(&self.func, &self.func.name, &mut |_, _, _| false);
-        let mut funcs = vec![dce::remove_dead(&plain)];
-        funcs.extend(self.callees.iter().cloned());
-        let plain = Module { funcs, ..Module::default() };
-        verify::module(&plain).or_else(|e| trouble(Kind::Pipeline, e))?;
-        match (Run { module: &plain, args: &self.args }).bits(&self.func.name) {
-            Ok(bits) if bits == value => {}
-            Ok(_) => return trouble(Kind::Pipeline, "simplification changes bits"),
-            Err(fault) => return trouble(Kind::Pipeline, fault),
+        let stages =
+            pipeline::stages(module, &self.func.name).or_else(|e| trouble(Kind::Pipeline, e))?;
+        let inlined = stages[0].1.clone();
+        let mut plain = None;
+        for (name, func) in stages {
+            let after = Module::of(func);
+            verify::module(&after)
+                .or_else(|e| trouble(Kind::Pipeline, format!("after {name}: {e}")))?;
+            if name == "fma" {
+                break;
+            }
+            match (Run { module: &after, args: &self.args }).bits(&self.func.name) {
+                Ok(bits) if bits == value => plain = Some(after),
+                Ok(_) => return trouble(Kind::Pipeline, format!("{name} changes bits")),
+                Err(fault) => return trouble(Kind::Pipeline, format!("{name}: {fault}")),
+            }
+        }
+        if let Some(plain) = plain {
+            self.same_gradient(&inlined, &plain)?;
         }
         let fused =
             pipeline::run(module, &self.func.name).or_else(|e| trouble(Kind::Pipeline, e))?;
         let after = Module::of(fused);
-        verify::module(&after).or_else(|e| trouble(Kind::Pipeline, e))?;
         let differs = |args: &[Val]| {
             let a = engine().call(module, &self.func.name, args);
             let b = engine().call(&after, &self.func.name, args);
@@ -168,6 +178,30 @@ impl Case {
         }
         let [func] = <[Func; 1]>::try_from(after.funcs).unwrap_or_else(|_| unreachable!());
         Ok(func)
+    }
+
+    /// What the pipeline does before fusing leaves the gradient as it was, but for the order of sums.
+    fn same_gradient(&self, before: &Func, after: &Module) -> Checked<()> {
+        let gradient = |func: &Func| {
+            let module = vjp::vjp(func, &self.wrt).or_else(|e| trouble(Kind::Refused, e))?;
+            let value = engine().call(after, &func.name, &self.args);
+            let value = value.or_else(|e| trouble(Kind::Fault, e))?;
+            let mut random = Random(self.seed);
+            let floats = func.results.iter().zip(&value).filter(|(ty, _)| ty.is_float());
+            let seeds: Vec<Val> = floats.map(|(_, v)| random.like(v)).collect();
+            let args: Vec<Val> = self.args.iter().chain(&seeds).cloned().collect();
+            let results = engine().call(&module, &format!("{}.vjp", func.name), &args);
+            let results = results.or_else(|e| trouble(Kind::Fault, e))?;
+            Ok(check::floats(&results[func.results.len()..]))
+        };
+        let (a, b) = (gradient(before)?, gradient(&after.funcs[0])?);
+        let size = a.iter().fold(1e-3f64, |m, x| m.max(x.abs()));
+        let close = |x: f64, y: f64| (x - y).abs() <= 1e-9 * size || (x.is_nan() && y.is_nan());
+        if a.len() == b.len() && a.iter().zip(&b).all(|(x, y)| close(*x, *y)) {
+            Ok(())
+        } else {
+            trouble(Kind::Pipeline, format!("the gradient was {a:?} and is {b:?}"))
+        }
     }
 
     /// Whether forward mode and finite differences disagree at most points nearby, in a way that no kink

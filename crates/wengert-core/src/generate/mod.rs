@@ -3,8 +3,8 @@
 //! A seed names a program. [`check_program`] generates it, puts it through every check, and on
 //! failure gives back the smallest program found that fails the same way. [`run`] does so for many.
 //!
-//! Reading order: [`program`] (what is generated; its scalar expressions are in `scalar`, its statements on
-//! whole arrays in `tensor`), [`case`]
+//! Reading order: [`program`] (what is generated; its scalar expressions are in `scalar`, its small
+//! arrays in `small`, its statements on whole arrays in `tensor`), [`case`]
 //! (what is checked; loops in two parts in `compose`), [`shrink`], [`coverage`].
 //!
 //! ```
@@ -24,6 +24,7 @@ pub mod coverage;
 pub mod program;
 mod scalar;
 pub mod shrink;
+mod small;
 mod tensor;
 
 use crate::check::Random;

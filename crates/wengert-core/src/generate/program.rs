@@ -29,13 +29,14 @@ enum Statement {
     Array,
     Tensor,
     Call,
+    Small,
     If,
     For,
     While,
 }
 
 /// How often each kind is made, on average over programs.
-const STATEMENTS: [(Statement, u64); 13] = [
+const STATEMENTS: [(Statement, u64); 14] = [
     (Statement::Float, 8),
     (Statement::Int, 1),
     (Statement::Bool, 1),
@@ -46,6 +47,7 @@ const STATEMENTS: [(Statement, u64); 13] = [
     (Statement::Array, 1),
     (Statement::Tensor, 5),
     (Statement::Call, 3),
+    (Statement::Small, 2),
     (Statement::If, 4),
     (Statement::For, 6),
     (Statement::While, 5),
@@ -221,6 +223,7 @@ impl Generator {
             }
             Some(Statement::Tensor) => self.tensor(),
             Some(Statement::Call) => self.call(),
+            Some(Statement::Small) => self.small_state(),
             Some(Statement::If) => self.branch(),
             Some(Statement::For) if self.loops < MAX_LOOPS => self.for_loop(),
             Some(Statement::While) if self.loops < MAX_LOOPS => self.while_loop(),

@@ -9,7 +9,6 @@
 use super::func::{Block, Func, Inst, Value};
 use super::infer;
 use super::types::{Elem, Op, Type};
-use crate::ops::value::eval;
 use crate::ops::{ArrayOp, Prim, Scalar};
 use crate::span::Span;
 use std::collections::HashMap;
@@ -18,11 +17,13 @@ use std::sync::Arc;
 /// Appends instructions to a function under construction.
 #[derive(Debug)]
 pub struct Builder {
-    func: Func,
+    pub(super) func: Func,
     open: Vec<Block>,
     /// Per open block: the instructions appended so far that depend on their operands alone. A load is
     /// one of them, because it names the version it reads.
     known: Vec<HashMap<(Op, Vec<Value>), Value>>,
+    /// How values with one simple instruction are made.
+    pub(super) made: HashMap<Value, (Op, Vec<Value>)>,
     span: Span,
 }
 
@@ -36,6 +37,7 @@ impl Builder {
             func: Func::new(name),
             open: Vec::new(),
             known: Vec::new(),
+            made: HashMap::new(),
             span: Span::default(),
         };
         let values = builder.open_block(params);
@@ -134,6 +136,9 @@ impl Builder {
         blocks: Vec<Block>,
     ) -> Vec<Value> {
         let results: Vec<Value> = types.iter().map(|t| self.func.value(*t, None)).collect();
+        if let (true, [result]) = (blocks.is_empty(), &results[..]) {
+            self.made.insert(*result, (op.clone(), args.clone()));
+        }
         let inst = Inst { op, args, results: results.clone(), blocks, span: self.span };
         if let Some(block) = self.open.last_mut() {
             block.insts.push(inst);
@@ -150,6 +155,9 @@ impl Builder {
             // Ill-typed code is the verifier's to report.
             _ => Vec::new(),
         };
+        if let Some(v) = self.known_read(&op, args) {
+            return vec![v];
+        }
         // A version named is a version unchanged: what reads it gives the same again.
         let reads = match &op {
             Op::Dim(_) | Op::Load => true,
@@ -190,8 +198,8 @@ impl Builder {
     /// already, or a new one. (Equal checked arithmetic traps equally, so the first one suffices.)
     fn shared(&mut self, op: Op, args: &[Value], ty: Type) -> Value {
         let key = (op.clone(), args.to_vec());
-        if let Some(v) = self.known.iter().rev().find_map(|scope| scope.get(&key)) {
-            return *v;
+        if let Some(v) = self.standing(&key) {
+            return v;
         }
         let v = self.inst(op, args.to_vec(), &[ty], Vec::new())[0];
         if let Some(scope) = self.known.last_mut() {
@@ -200,40 +208,15 @@ impl Builder {
         v
     }
 
-    /// Constant folding and identities. Each holds to the bit for every input, NaN and signed zeros
-    /// included.
-    fn fold(&mut self, prim: Prim, args: &[Value]) -> Option<Value> {
-        use Prim::*;
-        let constants: Vec<Option<Scalar>> = args.iter().map(|a| self.func.as_const(*a)).collect();
-        let inputs: Option<Vec<Scalar>> = constants.iter().copied().collect();
-        if let Some(Some(Ok(value))) = inputs.map(|inputs| eval(prim, &inputs)) {
-            return Some(self.func.constant(value));
-        }
-        let is = |k: usize, c: Scalar| constants.get(k).copied().flatten() == Some(c);
-        let float = |k: usize, c: f64| is(k, Scalar::F64(c)) || is(k, Scalar::F32(c as f32));
-        match prim {
-            Mul if float(1, 1.0) => Some(args[0]),
-            Mul if float(0, 1.0) => Some(args[1]),
-            Div if float(1, 1.0) => Some(args[0]),
-            Sub if float(1, 0.0) => Some(args[0]),
-            Add if float(1, -0.0) => Some(args[0]),
-            Add if float(0, -0.0) => Some(args[1]),
-            IAdd | WAdd | ISub | WSub if is(1, Scalar::I64(0)) => Some(args[0]),
-            IAdd | WAdd if is(0, Scalar::I64(0)) => Some(args[1]),
-            IMul | WMul if is(1, Scalar::I64(1)) => Some(args[0]),
-            IMul | WMul if is(0, Scalar::I64(1)) => Some(args[1]),
-            Select if is(0, Scalar::Bool(true)) => Some(args[1]),
-            Select if is(0, Scalar::Bool(false)) => Some(args[2]),
-            Select if args[1] == args[2] => Some(args[1]),
-            And if is(0, Scalar::Bool(true)) || args[0] == args[1] => Some(args[1]),
-            And if is(1, Scalar::Bool(true)) => Some(args[0]),
-            And if is(0, Scalar::Bool(false)) => Some(args[0]),
-            And if is(1, Scalar::Bool(false)) => Some(args[1]),
-            Or if is(0, Scalar::Bool(false)) || args[0] == args[1] => Some(args[1]),
-            Or if is(1, Scalar::Bool(false)) => Some(args[0]),
-            Or if is(0, Scalar::Bool(true)) => Some(args[0]),
-            Or if is(1, Scalar::Bool(true)) => Some(args[1]),
-            _ => None,
+    /// The value of such an instruction in an enclosing block.
+    pub(super) fn standing(&self, key: &(Op, Vec<Value>)) -> Option<Value> {
+        self.known.iter().rev().find_map(|scope| scope.get(key)).copied()
+    }
+
+    /// Appends the instructions of a block that was closed to the open one.
+    pub fn splice(&mut self, block: Block) {
+        if let Some(open) = self.open.last_mut() {
+            open.insts.extend(block.insts);
         }
     }
 }

@@ -5,6 +5,7 @@
 //! [`parse`] (the text form), [`verify`] (what a well-formed program is).
 
 pub mod builder;
+mod fold;
 pub mod func;
 pub mod infer;
 mod lex;

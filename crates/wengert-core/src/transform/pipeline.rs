@@ -3,19 +3,78 @@
 //! The first ones decide the order of adjoint sums and where products are fused, so they are part of
 //! what a program means and are never switched off. Passes after differentiation change no bit.
 
-use super::{calls, carries, dce, expand, fma, hoist, inline};
+use super::{calls, carries, dce, expand, fma, hoist, inline, scalars, simplify, unroll};
 use crate::ir::{Func, Module, Op};
 use crate::span::Diagnostic;
 use std::sync::Arc;
 
-/// Runs the pipeline on one function: inline, invariant carries (and, as the
-/// function is rebuilt, simplification and common subexpressions), dead code, fma.
+/// A pass of the fixed pipeline.
+struct Stage {
+    name: &'static str,
+    about: &'static str,
+    pass: fn(&Func) -> Func,
+}
+
+/// The fixed pipeline after inlining, in order. `fma` alone changes rounding; the others change no bit.
+const FIXED: &[Stage] = &[
+    Stage {
+        name: "simplify",
+        about: "constants, identities, common subexpressions",
+        pass: simplify::simplify,
+    },
+    Stage {
+        name: "unroll",
+        about: "small loops with constant bounds become their iterations",
+        pass: unroll::small_loops,
+    },
+    Stage {
+        name: "scalars",
+        about: "small arrays of constant shape become one value per element",
+        pass: scalars::replace,
+    },
+    Stage {
+        name: "hoist",
+        about: "what a loop computes from values outside it is computed before it",
+        pass: hoist::before_differentiation,
+    },
+    // Loops over the same range are fused here: `transform/fuse.rs`.
+    Stage {
+        name: "carries",
+        about: "what a loop carries and never changes is not carried",
+        pass: carries::drop_invariant,
+    },
+    Stage { name: "dce", about: "dead code goes", pass: dce::remove_dead },
+    Stage {
+        name: "group",
+        about: "tiny loops run in groups of iterations, with one record each",
+        pass: unroll::tiny_loops,
+    },
+    Stage { name: "fma", about: "products and sums are fused; rounding changes", pass: fma::fuse },
+];
+
+/// The names of the stages of the fixed pipeline, in order, with a line about each.
+pub fn names() -> Vec<(&'static str, &'static str)> {
+    let first = ("inline", "calls become the code of the functions called");
+    std::iter::once(first).chain(FIXED.iter().map(|s| (s.name, s.about))).collect()
+}
+
+/// The function after each stage of the fixed pipeline, by the name of the stage.
+pub fn stages(module: &Module, name: &str) -> Result<Vec<(&'static str, Func)>, Diagnostic> {
+    let mut all = vec![("inline", inline::inline(module, name)?)];
+    for stage in FIXED {
+        let func = (stage.pass)(&all[all.len() - 1].1);
+        all.push((stage.name, func));
+    }
+    Ok(all)
+}
+
+/// Runs the fixed pipeline on one function.
 pub fn run(module: &Module, name: &str) -> Result<Func, Diagnostic> {
     Ok(prepared(&inline::inline(module, name)?))
 }
 
 fn prepared(func: &Func) -> Func {
-    fma::fuse(&dce::remove_dead(&carries::drop_invariant(func)))
+    FIXED.iter().fold(func.clone(), |func, stage| (stage.pass)(&func))
 }
 
 /// A function ready to be differentiated, and the functions whose calls stay calls (recursive ones and
