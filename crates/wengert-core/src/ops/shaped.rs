@@ -6,7 +6,7 @@
 use super::value::{Elem, Scalar, canonical_bits};
 
 /// An array.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Array {
     /// Elements along each axis.
     pub shape: Vec<usize>,
@@ -15,7 +15,7 @@ pub struct Array {
 }
 
 /// Elements of one kind.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum Data {
     F64(Vec<f64>),
