@@ -9,7 +9,7 @@ use std::slice;
 use wengert_core::fault::FaultKind;
 use wengert_core::ir::{Elem, Type};
 use wengert_core::ops::kernels::{self, Computed, Operand};
-use wengert_core::ops::shaped::{Elements, ElementsMut};
+use wengert_core::ops::shaped::{self, Elements, ElementsMut};
 use wengert_core::ops::{Array, ArrayOp, Scalar};
 
 // Dimensions are read where compiled code wrote them, in words of 64 bits.
@@ -127,7 +127,7 @@ unsafe fn operand(ty: Type, words: &[u64]) -> Operand<'_> {
     // SAFETY: a dimension is a word that holds a number of elements; see the assertion above.
     let shape: &[usize] =
         unsafe { slice::from_raw_parts(words[1..].as_ptr().cast(), words.len() - 1) };
-    let (address, count) = (words[0] as usize, count(shape));
+    let (address, count) = (words[0] as usize, shaped::count(shape));
     // SAFETY: an array of that many elements lies there, aligned, in memory that nobody writes; one
     // without elements has an address that is aligned and not null. Truth values are 0 or 1.
     let elements = unsafe {
@@ -144,7 +144,7 @@ unsafe fn operand(ty: Type, words: &[u64]) -> Operand<'_> {
 /// # Safety
 /// As for [`operand`], and nobody else may use the array meanwhile.
 unsafe fn elements_mut<'a>(ty: Type, address: u64, shape: &[usize]) -> ElementsMut<'a> {
-    let (address, count) = (address as usize, count(shape));
+    let (address, count) = (address as usize, shaped::count(shape));
     // SAFETY: as in `operand`; the caller promises that nobody else uses the elements.
     unsafe {
         match ty.elem() {
@@ -160,9 +160,4 @@ unsafe fn elements_mut<'a>(ty: Type, address: u64, shape: &[usize]) -> ElementsM
             _ => ElementsMut::F64(slice::from_raw_parts_mut(address as *mut f64, count)),
         }
     }
-}
-
-/// The number of elements. A dimension of 0 may stand beside ones whose product does not fit.
-fn count(shape: &[usize]) -> usize {
-    shape.iter().fold(1, |n, d| n.wrapping_mul(*d))
 }

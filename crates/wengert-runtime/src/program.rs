@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use wengert_core::fault::{Fault, FaultKind};
 use wengert_core::interp::Val;
 use wengert_core::ir::{Module, Type, verify};
-use wengert_core::ops::shaped::Elements;
+use wengert_core::ops::shaped::{self, Elements};
 use wengert_core::ops::{Array, Data, Elem, Scalar};
 use wengert_core::span::Span;
 
@@ -270,9 +270,7 @@ impl Entry {
                 return Err(RunError::ArgumentType { entry, position, wanted, given });
             }
             if let Arg::Shaped(x) = arg {
-                // As compiled code multiplies: a dimension of 0 may stand beside very large ones.
-                let count = x.shape.iter().fold(1, |n: usize, d| n.wrapping_mul(*d));
-                if count != x.len() {
+                if shaped::count(&x.shape) != x.len() {
                     return Err(RunError::ArgumentShape { entry: entry.into(), position: k + 1 });
                 }
             }
@@ -342,8 +340,7 @@ fn result(ty: Type, elem: Elem, first: u64, shape: Vec<usize>, context: &mut Con
             Scalar::Bool(x) => Out::Bool(x),
         };
     }
-    let count = shape.iter().fold(1, |n: usize, d| n.wrapping_mul(*d));
-    let data = context.arrays.take(first as usize, elem, count);
+    let data = context.arrays.take(first as usize, elem, shaped::count(&shape));
     // An array handed out was made, copied or passed to be consumed, and every version is handed
     // out once.
     match data.unwrap_or_else(|| unreachable!("verified: owned")) {

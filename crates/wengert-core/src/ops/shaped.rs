@@ -236,6 +236,12 @@ pub fn same_bits(a: &[f64], b: &[f64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| canonical_bits(*a) == canonical_bits(*b))
 }
 
+/// How many elements an array of that shape has. A dimension of 0 may stand beside ones whose product
+/// does not fit, so nothing here fails: the shape is one that exists.
+pub fn count(shape: &[usize]) -> usize {
+    shape.iter().fold(1, |n, d| n.wrapping_mul(*d))
+}
+
 /// A shape as it stands in messages: `(3, 4)`.
 pub fn shown(shape: &[usize]) -> String {
     let dims: Vec<String> = shape.iter().map(usize::to_string).collect();

@@ -6,10 +6,12 @@ mod arrays;
 mod calls;
 mod faults;
 mod generated;
+mod kernels;
 mod loops;
 mod prims;
 mod random;
 mod tape;
+mod tapes;
 mod threads;
 
 use wengert_core::fault::Fault;

@@ -1,0 +1,312 @@
+//! Sums and products of whole arrays: the inner loops of the kernels.
+//!
+//! Everything here is inlined into its caller, so that a caller compiled for wide registers and fused
+//! multiply-adds gets loops made of those. The order of operations is written out, and compilers do
+//! not change it: every instance gives the same bits.
+
+use super::array::{Direction, Transposed};
+
+/// Elements summed in lanes before a tree takes over.
+pub const BLOCK: usize = 1024;
+
+/// A float: what sums and products are made of.
+pub trait Float: Copy + Default + PartialOrd {
+    /// The sum.
+    fn plus(self, other: Self) -> Self;
+    /// `self * b + c`, rounded once.
+    fn fused(self, b: Self, c: Self) -> Self;
+    /// Whether it is no number.
+    fn nan(self) -> bool;
+}
+
+macro_rules! float {
+    ($($t:ident),*) => {$(
+        impl Float for $t {
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self + other
+            }
+            #[inline(always)]
+            fn fused(self, b: Self, c: Self) -> Self {
+                self.mul_add(b, c)
+            }
+            #[inline(always)]
+            fn nan(self) -> bool {
+                self.is_nan()
+            }
+        }
+    )*};
+}
+float!(f64, f32);
+
+/// The lanes of one block, added as a tree.
+#[inline(always)]
+fn tree<T: Float>(l: [T; 8]) -> T {
+    let low = l[0].plus(l[4]).plus(l[2].plus(l[6]));
+    let high = l[1].plus(l[5]).plus(l[3].plus(l[7]));
+    low.plus(high)
+}
+
+/// Adds what a block of code gives for ranges of at most [`BLOCK`] of `n` elements, pairwise: the
+/// largest power of two of ranges that leaves some, and the rest, and so on within both. It is no
+/// function, so that the code stands in the caller.
+macro_rules! pairwise {
+    ($n:expr, |$from:ident, $to:ident| $range:expr) => {{
+        let n = $n;
+        // Sums not yet added to another, of ever fewer ranges, as the binary digits of their number.
+        let mut waiting = [T::default(); 64];
+        let mut open = 0;
+        for k in 0..n.div_ceil(BLOCK).max(1) {
+            let ($from, $to) = (k * BLOCK, n.min((k + 1) * BLOCK));
+            let mut sum = $range;
+            for _ in 0..(k + 1).trailing_zeros() {
+                open -= 1;
+                sum = waiting[open].plus(sum);
+            }
+            waiting[open] = sum;
+            open += 1;
+        }
+        let mut sum = waiting[open - 1];
+        for left in waiting[..open - 1].iter().rev() {
+            sum = left.plus(sum);
+        }
+        sum
+    }};
+}
+
+/// The sum of all elements.
+#[inline(always)]
+pub fn sum<T: Float>(x: &[T]) -> T {
+    pairwise!(x.len(), |from, to| {
+        let mut lanes = [T::default(); 8];
+        let (whole, tail) = x[from..to].as_chunks::<8>();
+        for chunk in whole {
+            for k in 0..8 {
+                lanes[k] = lanes[k].plus(chunk[k]);
+            }
+        }
+        for (lane, x) in lanes.iter_mut().zip(tail) {
+            *lane = lane.plus(*x);
+        }
+        tree(lanes)
+    })
+}
+
+/// The sum of products; both have as many elements.
+#[inline(always)]
+pub fn dot<T: Float>(x: &[T], y: &[T]) -> T {
+    pairwise!(x.len(), |from, to| {
+        let mut lanes = [T::default(); 8];
+        let ((xs, x_tail), (ys, y_tail)) =
+            (x[from..to].as_chunks::<8>(), y[from..to].as_chunks::<8>());
+        for (x, y) in xs.iter().zip(ys) {
+            for k in 0..8 {
+                lanes[k] = x[k].fused(y[k], lanes[k]);
+            }
+        }
+        for (lane, (x, y)) in lanes.iter_mut().zip(x_tail.iter().zip(y_tail)) {
+            *lane = x.fused(*y, *lane);
+        }
+        tree(lanes)
+    })
+}
+
+/// The sums along an axis with `n` elements, `outer` before and `inner` after it.
+#[inline(always)]
+pub(super) fn sum_axis<T: Float>(x: &[T], (outer, n, inner): (usize, usize, usize)) -> Vec<T> {
+    let mut out = vec![T::default(); outer * inner];
+    if inner > 0 {
+        for (o, sums) in out.chunks_mut(inner).enumerate() {
+            for k in 0..n {
+                let row = &x[(o * n + k) * inner..][..inner];
+                for (s, x) in sums.iter_mut().zip(row) {
+                    *s = s.plus(*x);
+                }
+            }
+        }
+    }
+    out
+}
+
+/// Partial sums along an axis, in place.
+#[inline(always)]
+pub(super) fn cumsum<T: Float>(
+    x: &mut [T],
+    (outer, n, inner): (usize, usize, usize),
+    way: Direction,
+) {
+    if n == 0 || inner == 0 {
+        return;
+    }
+    for part in x.chunks_mut(n * inner).take(outer) {
+        match (way, inner) {
+            (Direction::Forward, 1) => {
+                let mut sum = part[0];
+                for x in &mut part[1..] {
+                    sum = sum.plus(*x);
+                    *x = sum;
+                }
+            }
+            (Direction::Backward, 1) => {
+                let mut sum = part[n - 1];
+                for x in part[..n - 1].iter_mut().rev() {
+                    sum = sum.plus(*x);
+                    *x = sum;
+                }
+            }
+            _ => {
+                for k in 1..n {
+                    let (from, to) = match way {
+                        Direction::Forward => {
+                            let (before, after) = part.split_at_mut(k * inner);
+                            (&before[(k - 1) * inner..], &mut after[..inner])
+                        }
+                        Direction::Backward => {
+                            let (before, after) = part.split_at_mut((n - k) * inner);
+                            (&after[..inner], &mut before[(n - k - 1) * inner..])
+                        }
+                    };
+                    for (to, from) in to.iter_mut().zip(from) {
+                        *to = from.plus(*to);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Rows and columns of the part of a product that is kept in registers.
+const ROWS: usize = 4;
+const COLUMNS: usize = 8;
+/// Terms of each chain that are added before the next part is looked at: what fits the nearest memory.
+const DEPTH: usize = 256;
+
+/// A matrix in memory: the element in row `i`, column `p` is `x[i * row + p * column]`.
+#[derive(Clone, Copy)]
+struct Matrix<'a, T> {
+    x: &'a [T],
+    row: usize,
+    column: usize,
+}
+
+impl<'a, T> Matrix<'a, T> {
+    /// One of `rows` by `columns`, or the transpose of one of `columns` by `rows`.
+    #[inline(always)]
+    fn new(x: &'a [T], rows: usize, columns: usize, transposed: Transposed) -> Self {
+        match transposed {
+            Transposed::No => Matrix { x, row: columns, column: 1 },
+            Transposed::Yes => Matrix { x, row: 1, column: rows },
+        }
+    }
+}
+
+/// The product of `a` (m by k) and `b` (k by n), added to `c`: per element a chain of fused
+/// multiply-adds in index order.
+#[inline(always)]
+pub(super) fn product<T: Float>(
+    (m, n, k): (usize, usize, usize),
+    c: &mut [T],
+    (a, ta): (&[T], Transposed),
+    (b, tb): (&[T], Transposed),
+) {
+    let (a, b) = (Matrix::new(a, m, k, ta), Matrix::new(b, k, n, tb));
+    if n == 0 || m == 0 {
+        return;
+    }
+    // Room for a part of `b`, and for one of `a`: in the order in which they are read.
+    let mut right = vec![T::default(); DEPTH.min(k) * COLUMNS];
+    let mut left = vec![T::default(); DEPTH.min(k) * m.next_multiple_of(ROWS)];
+    for from in (0..k).step_by(DEPTH) {
+        let depth = DEPTH.min(k - from);
+        for (part, i) in left.chunks_mut(depth * ROWS).zip((0..m).step_by(ROWS)) {
+            let rows = ROWS.min(m - i);
+            for (p, out) in part.as_chunks_mut::<ROWS>().0.iter_mut().enumerate() {
+                for (r, out) in out[..rows].iter_mut().enumerate() {
+                    *out = a.x[(i + r) * a.row + (from + p) * a.column];
+                }
+            }
+        }
+        for j in (0..n).step_by(COLUMNS) {
+            let columns = COLUMNS.min(n - j);
+            for (p, out) in right.as_chunks_mut::<COLUMNS>().0[..depth].iter_mut().enumerate() {
+                for (q, out) in out[..columns].iter_mut().enumerate() {
+                    *out = b.x[(from + p) * b.row + (j + q) * b.column];
+                }
+            }
+            let right = &right.as_chunks::<COLUMNS>().0[..depth];
+            for (part, i) in left.chunks(depth * ROWS).zip((0..m).step_by(ROWS)) {
+                let rows = ROWS.min(m - i);
+                let mut tile = [[T::default(); COLUMNS]; ROWS];
+                for (r, tile) in tile[..rows].iter_mut().enumerate() {
+                    tile[..columns].copy_from_slice(&c[(i + r) * n + j..][..columns]);
+                }
+                chains(&mut tile, part.as_chunks::<ROWS>().0, right);
+                for (r, tile) in tile[..rows].iter().enumerate() {
+                    c[(i + r) * n + j..][..columns].copy_from_slice(&tile[..columns]);
+                }
+            }
+        }
+    }
+}
+
+/// The part of a product that is kept in registers.
+#[inline(always)]
+fn chains<T: Float>(tile: &mut [[T; COLUMNS]; ROWS], left: &[[T; ROWS]], right: &[[T; COLUMNS]]) {
+    let mut sums = *tile;
+    for (a, b) in left.iter().zip(right) {
+        for r in 0..ROWS {
+            for q in 0..COLUMNS {
+                sums[r][q] = a[r].fused(b[q], sums[r][q]);
+            }
+        }
+    }
+    *tile = sums;
+}
+
+/// A matrix (m by k) times a vector, added to `c`: one dot per row.
+#[inline(always)]
+pub(super) fn rows<T: Float>(c: &mut [T], a: &[T], b: &[T]) {
+    let k = b.len();
+    for (i, c) in c.iter_mut().enumerate() {
+        *c = c.plus(dot(&a[i * k..][..k], b));
+    }
+}
+
+/// The transpose of a matrix (k by m) times a vector, added to `c`: a chain per element.
+#[inline(always)]
+pub(super) fn columns<T: Float>(c: &mut [T], a: &[T], b: &[T]) {
+    let m = c.len();
+    let mut p = 0;
+    // Four terms of every chain at a time.
+    while p + 4 <= b.len() {
+        let (a0, rest) = a[p * m..].split_at(m);
+        let (a1, rest) = rest.split_at(m);
+        let (a2, rest) = rest.split_at(m);
+        let a3 = &rest[..m];
+        for (i, c) in c.iter_mut().enumerate() {
+            let c0 = a0[i].fused(b[p], *c);
+            let c1 = a1[i].fused(b[p + 1], c0);
+            let c2 = a2[i].fused(b[p + 2], c1);
+            *c = a3[i].fused(b[p + 3], c2);
+        }
+        p += 4;
+    }
+    for (p, b) in b.iter().enumerate().skip(p) {
+        for (c, a) in c.iter_mut().zip(&a[p * m..]) {
+            *c = a.fused(*b, *c);
+        }
+    }
+}
+
+/// The product of a column and a row, added to `c`.
+#[inline(always)]
+pub(super) fn outer<T: Float>(c: &mut [T], a: &[T], b: &[T]) {
+    if b.is_empty() {
+        return;
+    }
+    for (row, a) in c.chunks_mut(b.len()).zip(a) {
+        for (c, b) in row.iter_mut().zip(b) {
+            *c = a.fused(*b, *c);
+        }
+    }
+}
