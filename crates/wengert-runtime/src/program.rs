@@ -269,10 +269,10 @@ impl Entry {
                 let (entry, position, given) = (entry.into(), k + 1, arg.ty());
                 return Err(RunError::ArgumentType { entry, position, wanted, given });
             }
-            if let Arg::Shaped(x) = arg {
-                if shaped::count(&x.shape) != x.len() {
-                    return Err(RunError::ArgumentShape { entry: entry.into(), position: k + 1 });
-                }
+            if let Arg::Shaped(x) = arg
+                && shaped::count(&x.shape) != x.len()
+            {
+                return Err(RunError::ArgumentShape { entry: entry.into(), position: k + 1 });
             }
         }
         Ok(())

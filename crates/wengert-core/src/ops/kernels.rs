@@ -75,14 +75,7 @@ pub fn compute(op: &ArrayOp, args: &[Operand]) -> Kernel<Computed> {
         }
         ArrayOp::Slice => {
             let section = Section::new(shape, &args[1..])?;
-            let data = map_kind(
-                x,
-                |x| section.read(x),
-                |x| section.read(x),
-                |x| section.read(x),
-                |x| section.read(x),
-            );
-            array(section.counts(), data)
+            array(section.counts(), section.of(x))
         }
         ArrayOp::Reshape => {
             let wanted = dims(&args[1..])?;
@@ -97,8 +90,8 @@ pub fn compute(op: &ArrayOp, args: &[Operand]) -> Kernel<Computed> {
             let strides = strides(shape);
             let from: Vec<(usize, usize)> =
                 axes.iter().map(|a| (shape[*a as usize], strides[*a as usize])).collect();
-            let places = places(&from);
-            array(from.iter().map(|(n, _)| *n).collect(), pick(x, &places))
+            let section = Section::all(&from);
+            array(section.counts(), section.of(x))
         }
         ArrayOp::Expand(axis) => {
             let n = length(args[1].int())?;
@@ -109,7 +102,7 @@ pub fn compute(op: &ArrayOp, args: &[Operand]) -> Kernel<Computed> {
             from.insert(axis, (n, 0));
             let wanted: Vec<usize> = from.iter().map(|(n, _)| *n).collect();
             reserve(&wanted)?;
-            array(wanted, pick(x, &places(&from)))
+            array(wanted, Section::all(&from).of(x))
         }
         ArrayOp::Sum(None) => Ok(Computed::Scalar(match x {
             Elements::F32(x) => Scalar::F32(sum(x)),
@@ -120,6 +113,7 @@ pub fn compute(op: &ArrayOp, args: &[Operand]) -> Kernel<Computed> {
             let parts = split(shape, *axis);
             let mut wanted = shape.to_vec();
             wanted.remove(*axis as usize);
+            reserve(&wanted)?;
             let data = match x {
                 Elements::F32(x) => Data::F32(sum_axis(x, parts)),
                 Elements::F64(x) => Data::F64(sum_axis(x, parts)),
@@ -151,14 +145,20 @@ pub fn compute(op: &ArrayOp, args: &[Operand]) -> Kernel<Computed> {
         ArrayOp::Gather => {
             let picked = args[1].ints();
             let row = count(&shape[1..]);
-            let mut places = Vec::with_capacity(picked.len() * row);
             for i in picked {
-                let at = index(*i, shape[0], None)?;
-                places.extend(at * row..(at + 1) * row);
+                index(*i, shape[0], None)?;
             }
             let mut wanted = shape.to_vec();
             wanted[0] = picked.len();
-            array(wanted, pick(x, &places))
+            reserve(&wanted)?;
+            let data = map_kind(
+                x,
+                |x| gather(x, picked, row),
+                |x| gather(x, picked, row),
+                |x| gather(x, picked, row),
+                |x| gather(x, picked, row),
+            );
+            array(wanted, data)
         }
         ArrayOp::ArgMax | ArrayOp::ArgMin => {
             let largest = *op == ArrayOp::ArgMax;
@@ -326,25 +326,6 @@ fn strides(shape: &[usize]) -> Vec<usize> {
     strides
 }
 
-/// Where each element of a result comes from, given count and stride per axis.
-fn places(from: &[(usize, usize)]) -> Vec<usize> {
-    if from.iter().any(|(n, _)| *n == 0) {
-        return Vec::new();
-    }
-    let mut places = vec![0usize];
-    for (n, stride) in from {
-        places = places.iter().flat_map(|p| (0..*n).map(move |k| p + k * stride)).collect();
-    }
-    places
-}
-
-fn pick(x: Elements, places: &[usize]) -> Data {
-    fn each<T: Copy>(x: &[T], places: &[usize]) -> Vec<T> {
-        places.iter().map(|p| x[*p]).collect()
-    }
-    map_kind(x, |x| each(x, places), |x| each(x, places), |x| each(x, places), |x| each(x, places))
-}
-
 fn owned(x: Elements) -> Data {
     map_kind(x, <[f64]>::to_vec, <[f32]>::to_vec, <[i64]>::to_vec, <[bool]>::to_vec)
 }
@@ -394,6 +375,16 @@ impl Section {
         Ok(section)
     }
 
+    /// From the first element on, given count and stride per axis.
+    fn all(axes: &[(usize, usize)]) -> Section {
+        Section { base: 0, axes: axes.iter().map(|(n, stride)| (*n, *stride as i64)).collect() }
+    }
+
+    /// The elements, as a new array has them.
+    fn of(&self, x: Elements) -> Data {
+        map_kind(x, |x| self.read(x), |x| self.read(x), |x| self.read(x), |x| self.read(x))
+    }
+
     fn counts(&self) -> Vec<usize> {
         self.axes.iter().map(|(n, _)| *n).collect()
     }
@@ -403,6 +394,7 @@ impl Section {
         fn walk(base: i64, axes: &[(usize, i64)], f: &mut impl FnMut(usize)) {
             match axes {
                 [] => f(base as usize),
+                [(n, step)] => (0..*n as i64).for_each(|k| f((base + k * step) as usize)),
                 [(n, step), rest @ ..] => {
                     for k in 0..*n as i64 {
                         walk(base + k * step, rest, f);
@@ -416,7 +408,7 @@ impl Section {
     }
 
     fn read<T: Copy>(&self, x: &[T]) -> Vec<T> {
-        let mut out = Vec::with_capacity(self.counts().iter().product());
+        let mut out = Vec::with_capacity(count(&self.counts()));
         self.each(|at| out.push(x[at]));
         out
     }
@@ -429,6 +421,15 @@ impl Section {
             }
         });
     }
+}
+
+/// The rows picked, all of which exist.
+fn gather<T: Copy>(x: &[T], picked: &[i64], row: usize) -> Vec<T> {
+    let mut out = Vec::with_capacity(picked.len() * row);
+    for i in picked {
+        out.extend_from_slice(&x[*i as usize * row..][..row]);
+    }
+    out
 }
 
 #[inline(always)]

@@ -18,7 +18,8 @@ use crate::hooks;
 use crate::kernel::Work;
 use cranelift_codegen::ir::types::{I8, I32, I64};
 use cranelift_codegen::ir::{
-    self, BlockArg, FuncRef, Function, InstBuilder, StackSlotData, StackSlotKind, UserFuncName,
+    self, BlockArg, FuncRef, Function, InstBuilder, StackSlot, StackSlotData, StackSlotKind,
+    UserFuncName,
 };
 use cranelift_frontend::FunctionBuilder;
 use cranelift_module::{FuncId, Module as _};
@@ -70,6 +71,8 @@ pub(super) struct Emitter<'a, 'l, 'f> {
     pub(super) uses: Vec<u32>,
     /// Arrays of several dimensions that `peek` or `poke` index.
     flat: HashSet<Value>,
+    /// Where frames for calls lie, once there is one.
+    frame_slot: Option<StackSlot>,
     values: Vec<Option<Machine>>,
     imported: HashMap<FuncId, FuncRef>,
 }
@@ -111,6 +114,7 @@ pub(super) fn function(compiler: &mut Compiler, module: &Module, func: &Func) ->
         dying: Vec::new(),
         uses: Vec::new(),
         flat: HashSet::new(),
+        frame_slot: None,
         values: vec![None; func.values.len()],
         imported: HashMap::new(),
         compiler,
@@ -397,12 +401,19 @@ impl Emitter<'_, '_, '_> {
     }
 
     /// A frame on the stack: values in it, and room for others of these types behind them. Gives
-    /// back its address and where the room begins.
+    /// back its address and where the room begins. It is the same memory each time.
     pub(super) fn frame(&mut self, values: &[Machine], room: &[Type]) -> (ir::Value, i32) {
         let words = values.iter().map(|a| a.words().count()).sum::<usize>() + abi::slots(room);
         let size = 8 * words.max(1) as u32;
-        let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, size, 3);
-        let slot = self.b.create_sized_stack_slot(slot);
+        let slot = match self.frame_slot {
+            Some(slot) => slot,
+            None => {
+                let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, size, 3);
+                *self.frame_slot.insert(self.b.create_sized_stack_slot(slot))
+            }
+        };
+        let data = &mut self.b.func.sized_stack_slots[slot];
+        data.size = data.size.max(size);
         let frame = self.b.ins().stack_addr(I64, slot, 0);
         let end = abi::store_slots(&mut self.b, self.regions.frame, frame, 0, values);
         (frame, end)

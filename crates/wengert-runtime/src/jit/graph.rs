@@ -80,8 +80,8 @@ impl<'m> Graph<'m> {
 
     /// Whether a run may have more than one tape.
     pub(super) fn several_tapes(&self) -> bool {
-        let tapes = |f: &&Func| f.param_types().iter().filter(|t| **t == Type::Tape).count();
-        self.infos.values().any(|info| info.makes_tapes) || self.funcs.iter().any(|f| tapes(&f) > 1)
+        let tapes = |f: &Func| f.param_types().iter().filter(|t| **t == Type::Tape).count();
+        self.infos.values().any(|info| info.makes_tapes) || self.funcs.iter().any(|f| tapes(f) > 1)
     }
 
     /// What is known of a function.

@@ -2,6 +2,7 @@
 
 use crate::random::Random;
 use crate::{Arg, Both, Ran};
+use std::slice::from_ref;
 use wengert_core::interp::Val;
 use wengert_core::ops::{Array, Data, Scalar};
 
@@ -26,9 +27,8 @@ fn array(kind: &str, shape: &[usize], random: &mut Random) -> Val {
 
 /// Integers that index vectors; some out of range now and then.
 fn indices(n: usize, below: usize, random: &mut Random) -> Val {
-    let most = below as u64 + u64::from(random.bits() % 4 == 0);
-    let any =
-        (0..n).map(|_| (random.bits() % most.max(1)) as i64 - i64::from(random.bits() % 40 == 0));
+    let most = below as u64 + u64::from(random.one_in(4));
+    let any = (0..n).map(|_| (random.bits() % most.max(1)) as i64 - i64::from(random.one_in(40)));
     Val::shaped(Array { shape: vec![n], data: Data::I64(any.collect()) })
 }
 
@@ -82,7 +82,7 @@ impl Case {
 }
 
 fn small(random: &mut Random) -> Val {
-    Val::i64((random.bits() % 6) as i64 - i64::from(random.bits() % 8 == 0))
+    Val::i64((random.bits() % 6) as i64 - i64::from(random.one_in(8)))
 }
 
 /// Start, count and step per axis: mostly ones that fit.
@@ -104,7 +104,7 @@ fn section(shape: &[usize], random: &mut Random) -> (Vec<Val>, Vec<usize>) {
         } else if wild == 1 {
             count += 3;
         }
-        let huge = random.bits() % 60 == 0;
+        let huge = random.one_in(60);
         words.extend([start, count, if huge { i64::MIN } else { step }].map(Val::i64));
         counts.push(count.max(0) as usize);
     }
@@ -183,8 +183,8 @@ fn load_store_fill_copy_and_dimensions() {
                     faults += usize::from(both.agree(entry, &args).is_err());
                 };
                 let with = |parts: [&[Val]; 3]| parts.concat();
-                run("load", with([&[x.clone()], &at, &[]]));
-                run("store", with([&[x.clone()], &at, &[one.clone()]]));
+                run("load", with([from_ref(&x), &at, &[]]));
+                run("store", with([from_ref(&x), &at, from_ref(&one)]));
                 let dims: Vec<Val> = (0..rank).map(|_| small(&mut random)).collect();
                 run("fill", with([&[], &dims, &[one]]));
                 run("through", vec![x, Val::Scalar(Scalar::Bool(random.bits() & 1 == 1))]);
@@ -208,7 +208,7 @@ fn slices() {
             let ints = vec!["i64".to_string(); 3 * rank];
             let params = [&[x.clone()][..], &ints].concat();
             let mut slice = Case::new("slice", &params, &x, false);
-            let params = [&[x.clone()][..], &ints, &[x.clone()]].concat();
+            let params = [from_ref(&x), &ints, from_ref(&x)].concat();
             let mut put = Case::new("put", &params, &x, true);
             let float = kind.starts_with('f');
             let mut add = float.then(|| Case::new("add_slice", &params, &x, true));
@@ -217,7 +217,7 @@ fn slices() {
                 let a = array(kind, &dims, &mut random);
                 let (words, counts) = section(&dims, &mut random);
                 let _ = slice.run(&[&[a.clone()][..], &words].concat());
-                let counts = if random.bits() % 9 == 0 { shape(rank, &mut random) } else { counts };
+                let counts = if random.one_in(9) { shape(rank, &mut random) } else { counts };
                 let v = array(kind, &counts, &mut random);
                 let vals = [&[a][..], &words, &[v]].concat();
                 let _ = put.run(&vals);
@@ -243,7 +243,7 @@ fn shapes_that_change() {
                     let n: usize = dims.iter().product();
                     let mut wanted = vec![1; to];
                     wanted[(random.bits() % to as u64) as usize] = n as i64;
-                    wanted[0] -= i64::from(random.bits() % 10 == 0);
+                    wanted[0] -= i64::from(random.one_in(10));
                     let words: Vec<Val> = wanted.into_iter().map(Val::i64).collect();
                     let a = array(kind, &dims, &mut random);
                     let _ = reshape.run(&[&[a][..], &words].concat());
@@ -255,7 +255,7 @@ fn shapes_that_change() {
                 axes.swap(i, j);
                 let names: Vec<String> = axes.iter().map(usize::to_string).collect();
                 let op = format!("transpose[{}]", names.join(","));
-                let mut transpose = Case::new(&op, std::slice::from_ref(&x), &x, false);
+                let mut transpose = Case::new(&op, from_ref(&x), &x, false);
                 for _ in 0..8 {
                     let a = array(kind, &shape(rank, &mut random), &mut random);
                     transpose.run(&[a]).unwrap();
@@ -282,7 +282,7 @@ fn shapes_that_change() {
                 let a = array(kind, &dims, &mut random);
                 let _ = gather.run(&[a.clone(), picked.clone()]);
                 let mut rows = dims.clone();
-                rows[0] = n + usize::from(random.bits() % 9 == 0);
+                rows[0] = n + usize::from(random.one_in(9));
                 let v = array(kind, &rows, &mut random);
                 let _ = scatter.as_mut().map(|scatter| scatter.run(&[a, picked, v]));
             }
@@ -297,7 +297,7 @@ fn sums_and_searches() {
     for kind in KINDS {
         for rank in 1..5usize {
             let x = nested(kind, rank);
-            let one = std::slice::from_ref(&x);
+            let one = from_ref(&x);
             let mut cases = vec![Case::new("argmax", one, "i64", false)];
             cases.push(Case::new("argmin", one, "i64", false));
             if rank == 1 {
@@ -324,11 +324,8 @@ fn sums_and_searches() {
                 let mut dot = Case::new("dot", &[x.clone(), x.clone()], kind, false);
                 for _ in 0..30 {
                     let dims = shape(rank, &mut random);
-                    let other = if random.bits() % 5 == 0 {
-                        shape(rank, &mut random)
-                    } else {
-                        dims.clone()
-                    };
+                    let other =
+                        if random.one_in(5) { shape(rank, &mut random) } else { dims.clone() };
                     let (a, b) =
                         (array(kind, &dims, &mut random), array(kind, &other, &mut random));
                     let _ = dot.run(&[a, b]);
@@ -354,11 +351,11 @@ fn long_sums() {
     let mut random = Random(16);
     for kind in ["f64", "f32"] {
         let x = nested(kind, 1);
-        let mut sum = Case::new("sum", std::slice::from_ref(&x), kind, false);
+        let mut sum = Case::new("sum", from_ref(&x), kind, false);
         let mut dot = Case::new("dot", &[x.clone(), x.clone()], kind, false);
         for n in [7, 8, 1023, 1024, 1025, 2048, 3000, 5 * 1024, 7 * 1024 + 3, 20_001] {
             let (a, b) = (plain(kind, &[n], &mut random), plain(kind, &[n], &mut random));
-            sum.run(std::slice::from_ref(&a)).unwrap();
+            sum.run(from_ref(&a)).unwrap();
             dot.run(&[a, b]).unwrap();
         }
     }
@@ -376,10 +373,10 @@ fn products() {
             for _ in 0..40 {
                 let sizes = [5, 9, 20, 40][(random.bits() % 4) as usize];
                 let [m, n, k] = [0; 3].map(|_: usize| (random.bits() % sizes) as usize);
-                let k = if random.bits() % 8 == 0 { 600 } else { k };
+                let k = if random.one_in(8) { 600 } else { k };
                 let a = if ta == "t" { [k, m] } else { [m, k] };
                 let b = if tb == "t" { [n, k] } else { [k, n] };
-                let off = usize::from(random.bits() % 10 == 0);
+                let off = usize::from(random.one_in(10));
                 let vals = [[m, n + off], a, b].map(|s| plain(kind, &s, &mut random));
                 let _ = case.run(&vals);
             }
@@ -391,7 +388,7 @@ fn products() {
             for _ in 0..40 {
                 let [m, k] = [0; 2].map(|_: usize| (random.bits() % 50) as usize);
                 let a = if t == "t" { [k, m] } else { [m, k] };
-                let off = usize::from(random.bits() % 10 == 0);
+                let off = usize::from(random.one_in(10));
                 let vals = [
                     plain(kind, &[m], &mut random),
                     plain(kind, &a, &mut random),

@@ -90,6 +90,11 @@ impl Random {
         z ^ (z >> 31)
     }
 
+    /// True once in `n` times.
+    pub(crate) fn one_in(&mut self, n: u64) -> bool {
+        self.bits().is_multiple_of(n)
+    }
+
     /// Any bits, or an ordinary number, or a special one.
     pub(crate) fn float(&mut self) -> f64 {
         let bits = self.bits();
