@@ -378,3 +378,58 @@ pub(super) fn outer<T: Float>(c: &mut [T], a: &[T], b: &[T]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(n: usize) -> Vec<f64> {
+        let mut state = 7u64;
+        let mut next = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 11) as f64 / (1u64 << 53) as f64 - 0.5
+        };
+        (0..n).map(|_| next()).collect()
+    }
+
+    /// The order of `sum` as it is described.
+    fn described(x: &[f64]) -> f64 {
+        let count = x.len().div_ceil(BLOCK);
+        if count <= 1 {
+            let lane = |k: usize| x.iter().skip(k).step_by(8).fold(0.0, |s, x| s + x);
+            return tree([0, 1, 2, 3, 4, 5, 6, 7].map(lane));
+        }
+        let (left, right) = x.split_at(count.next_power_of_two() / 2 * BLOCK);
+        described(left) + described(right)
+    }
+
+    #[test]
+    fn sums_are_added_in_the_order_described() {
+        for n in [0, 1, 9, 1024, 1025, 3000, 5000, 7 * 1024, 13 * 1024 + 5] {
+            let x = numbers(n);
+            assert_eq!(sum(&x).to_bits(), described(&x).to_bits(), "{n}");
+            let ones = vec![1.0; n];
+            assert_eq!(dot(&x, &ones).to_bits(), described(&x).to_bits(), "{n}");
+        }
+    }
+
+    #[test]
+    fn products_are_chains_in_index_order() {
+        for (m, n, k) in [(1, 1, 1), (3, 5, 7), (4, 8, 256), (9, 17, 600), (2, 3, 0)] {
+            let (a, b, c) = (numbers(m * k), numbers(k * n), numbers(m * n));
+            let mut done = c.clone();
+            product((m, n, k), &mut done, (&a, Transposed::No), (&b, Transposed::No));
+            for i in 0..m {
+                for j in 0..n {
+                    let chain =
+                        (0..k).fold(c[i * n + j], |s, p| a[i * k + p].mul_add(b[p * n + j], s));
+                    assert_eq!(done[i * n + j].to_bits(), chain.to_bits());
+                }
+            }
+            let (mut one, x) = (numbers(m), numbers(k));
+            let plain: Vec<f64> = (0..m).map(|i| one[i] + dot(&a[i * k..][..k], &x)).collect();
+            rows(&mut one, &a, &x);
+            assert!(one.iter().zip(&plain).all(|(a, b)| a.to_bits() == b.to_bits()));
+        }
+    }
+}
