@@ -9,6 +9,7 @@ use crate::ir::verify::consumes;
 use crate::ir::{Block, Elem, Func, Inst, LoopPlan, Module, Op, Phase, Type, Value};
 use crate::math;
 use crate::ops::kernels::{self, Computed, Operand};
+use crate::ops::shaped;
 use crate::ops::value::eval;
 use crate::ops::{Array, Prim, Scalar, Trap};
 use crate::span::Span;
@@ -381,7 +382,7 @@ impl<'m> Interp<'m> {
             )?)]);
         }
         let shape = self.kernel(env, inst, kernels::common_shape(prim.name(), &operands))?;
-        let n = shape.iter().product();
+        let n = shaped::count(&shape);
         let elements: Run<Vec<Scalar>> =
             (0..n).map(|k| self.scalar(prim, &kernels::element(&operands, k), inst)).collect();
         let elem = result.elem().unwrap_or(Elem::F64);

@@ -113,10 +113,10 @@ pub(crate) fn convert(function: &Function, func: &Func, values: &mut [Value]) ->
 /// `value` does not fit parameter `k`.
 pub(crate) fn wrong_type(function: &Function, k: usize, value: &Value, ty: Type) -> Diagnostic {
     let wanted = match ty {
-        Type::F64 => "a float",
+        Type::F64 | Type::F32 => "a float",
         Type::I64 => "an integer",
         Type::Bool => "a bool",
-        Type::VECTOR => "an array",
+        Type::Array(..) => "an array",
         Type::Tape => "a tape",
     };
     let name = name_of(function, k);

@@ -284,13 +284,13 @@ impl Function {
                 format!("`{}` has {wanted} {results}, but {given} {are} given", self.name());
             return Err(refused("argument-count", message));
         }
-        let fit = |(k, (arg, ty)): (usize, (Arg, &Type))| match (arg.value, ty) {
+        let fit = |(k, (arg, ty)): (usize, (Arg, &Type))| match (arg.value, *ty) {
             (Value::Int(n), Type::F64) => Ok(Value::Float(n as f64)),
             (value @ Value::Float(_), Type::F64) | (value @ Value::Array(_), Type::VECTOR) => {
                 Ok(value)
             }
             (value, ty) => {
-                let wanted = if *ty == Type::VECTOR { "an array" } else { "a float" };
+                let wanted = if ty == Type::VECTOR { "an array" } else { "a float" };
                 let message =
                     format!("adjoint {} must be {wanted}, but {} is given", k + 1, value.kind());
                 Err(refused("argument-type", message))

@@ -9,14 +9,13 @@
 //!   multiply-adds in index order per element, starting from the accumulator, so that no blocking can change a bit.
 //! - `sum[axis]`, `cumsum`, `add_slice`, `scatter_add`: in index order.
 
-use super::array::{ArrayOp, Direction, Transposed};
-use super::shaped::{Array, Data, Elements, ElementsMut, shown};
+use super::array::{ArrayOp, Transposed};
+use super::shaped::{Array, Data, Elements, ElementsMut, count, shown};
+pub use super::sums::{BLOCK, Float, dot, sum};
+use super::sums::{columns, cumsum, outer, product, rows, sum_axis};
 use super::value::{Elem, Scalar};
 use crate::fault::FaultKind;
 use std::cmp::Ordering;
-
-/// Elements summed in lanes before a tree takes over.
-pub const BLOCK: usize = 1024;
 
 /// An operand of an array operation.
 #[derive(Clone, Copy, Debug)]
@@ -61,37 +60,11 @@ impl<'a> Operand<'a> {
     }
 }
 
-/// A float: what sums and products are made of.
-pub trait Float: Copy + Default + PartialOrd {
-    /// The sum.
-    fn plus(self, other: Self) -> Self;
-    /// `self * b + c`, rounded once.
-    fn fused(self, b: Self, c: Self) -> Self;
-    /// Whether it is no number.
-    fn nan(self) -> bool;
-}
-
-macro_rules! float {
-    ($($t:ident),*) => {$(
-        impl Float for $t {
-            #[inline(always)]
-            fn plus(self, other: Self) -> Self {
-                self + other
-            }
-            #[inline(always)]
-            fn fused(self, b: Self, c: Self) -> Self {
-                self.mul_add(b, c)
-            }
-            #[inline(always)]
-            fn nan(self) -> bool {
-                self.is_nan()
-            }
-        }
-    )*};
-}
-float!(f64, f32);
-
 /// Runs an operation that makes something new. The verifier has checked the types.
+///
+/// This and [`update`] are compiled into their callers, which may be compiled for machines with more
+/// instructions; see [`super::sums`].
+#[inline(always)]
 pub fn compute(op: &ArrayOp, args: &[Operand]) -> Kernel<Computed> {
     let (shape, x) = args[0].array();
     let array = |shape: Vec<usize>, data: Data| Ok(Computed::Array(Array { shape, data }));
@@ -102,14 +75,7 @@ pub fn compute(op: &ArrayOp, args: &[Operand]) -> Kernel<Computed> {
         }
         ArrayOp::Slice => {
             let section = Section::new(shape, &args[1..])?;
-            let data = map_kind(
-                x,
-                |x| section.read(x),
-                |x| section.read(x),
-                |x| section.read(x),
-                |x| section.read(x),
-            );
-            array(section.counts(), data)
+            array(section.counts(), section.of(x))
         }
         ArrayOp::Reshape => {
             let wanted = dims(&args[1..])?;
@@ -124,8 +90,8 @@ pub fn compute(op: &ArrayOp, args: &[Operand]) -> Kernel<Computed> {
             let strides = strides(shape);
             let from: Vec<(usize, usize)> =
                 axes.iter().map(|a| (shape[*a as usize], strides[*a as usize])).collect();
-            let places = places(&from);
-            array(from.iter().map(|(n, _)| *n).collect(), pick(x, &places))
+            let section = Section::all(&from);
+            array(section.counts(), section.of(x))
         }
         ArrayOp::Expand(axis) => {
             let n = length(args[1].int())?;
@@ -136,7 +102,7 @@ pub fn compute(op: &ArrayOp, args: &[Operand]) -> Kernel<Computed> {
             from.insert(axis, (n, 0));
             let wanted: Vec<usize> = from.iter().map(|(n, _)| *n).collect();
             reserve(&wanted)?;
-            array(wanted, pick(x, &places(&from)))
+            array(wanted, Section::all(&from).of(x))
         }
         ArrayOp::Sum(None) => Ok(Computed::Scalar(match x {
             Elements::F32(x) => Scalar::F32(sum(x)),
@@ -144,12 +110,13 @@ pub fn compute(op: &ArrayOp, args: &[Operand]) -> Kernel<Computed> {
             _ => Scalar::F64(f64::NAN),
         })),
         ArrayOp::Sum(Some(axis)) => {
-            let (outer, n, inner) = split(shape, *axis);
+            let parts = split(shape, *axis);
             let mut wanted = shape.to_vec();
             wanted.remove(*axis as usize);
+            reserve(&wanted)?;
             let data = match x {
-                Elements::F32(x) => Data::F32(sum_axis(x, outer, n, inner)),
-                Elements::F64(x) => Data::F64(sum_axis(x, outer, n, inner)),
+                Elements::F32(x) => Data::F32(sum_axis(x, parts)),
+                Elements::F64(x) => Data::F64(sum_axis(x, parts)),
                 _ => Data::Bool(Vec::new()),
             };
             array(wanted, data)
@@ -177,15 +144,21 @@ pub fn compute(op: &ArrayOp, args: &[Operand]) -> Kernel<Computed> {
         }
         ArrayOp::Gather => {
             let picked = args[1].ints();
-            let row: usize = shape[1..].iter().product();
-            let mut places = Vec::with_capacity(picked.len() * row);
+            let row = count(&shape[1..]);
             for i in picked {
-                let at = index(*i, shape[0], None)?;
-                places.extend(at * row..(at + 1) * row);
+                index(*i, shape[0], None)?;
             }
             let mut wanted = shape.to_vec();
             wanted[0] = picked.len();
-            array(wanted, pick(x, &places))
+            reserve(&wanted)?;
+            let data = map_kind(
+                x,
+                |x| gather(x, picked, row),
+                |x| gather(x, picked, row),
+                |x| gather(x, picked, row),
+                |x| gather(x, picked, row),
+            );
+            array(wanted, data)
         }
         ArrayOp::ArgMax | ArrayOp::ArgMin => {
             let largest = *op == ArrayOp::ArgMax;
@@ -227,12 +200,13 @@ pub fn compute(op: &ArrayOp, args: &[Operand]) -> Kernel<Computed> {
 }
 
 /// Runs an operation in place on its first operand; `args` are the others.
+#[inline(always)]
 pub fn update(op: &ArrayOp, shape: &[usize], x: ElementsMut, args: &[Operand]) -> Kernel<()> {
     let last = args[args.len() - 1];
     match op {
         ArrayOp::Poke => {
             let mut x = x;
-            let n = shape.iter().product();
+            let n = count(shape);
             if let Operand::Scalar(v) = last {
                 x.set(index(args[0].int(), n, None)?, v);
             }
@@ -340,31 +314,16 @@ fn reserve(shape: &[usize]) -> Kernel<()> {
 /// The elements before, along and after an axis.
 fn split(shape: &[usize], axis: u8) -> (usize, usize, usize) {
     let axis = axis as usize;
-    (shape[..axis].iter().product(), shape[axis], shape[axis + 1..].iter().product())
+    (count(&shape[..axis]), shape[axis], count(&shape[axis + 1..]))
 }
 
 fn strides(shape: &[usize]) -> Vec<usize> {
-    let mut strides = vec![1; shape.len()];
+    let mut strides = vec![1usize; shape.len()];
     for k in (1..shape.len()).rev() {
-        strides[k - 1] = strides[k] * shape[k];
+        // A dimension of 0 may stand beside ones whose product does not fit.
+        strides[k - 1] = strides[k].wrapping_mul(shape[k]);
     }
     strides
-}
-
-/// Where each element of a result comes from, given count and stride per axis.
-fn places(from: &[(usize, usize)]) -> Vec<usize> {
-    let mut places = vec![0usize];
-    for (n, stride) in from {
-        places = places.iter().flat_map(|p| (0..*n).map(move |k| p + k * stride)).collect();
-    }
-    places
-}
-
-fn pick(x: Elements, places: &[usize]) -> Data {
-    fn each<T: Copy>(x: &[T], places: &[usize]) -> Vec<T> {
-        places.iter().map(|p| x[*p]).collect()
-    }
-    map_kind(x, |x| each(x, places), |x| each(x, places), |x| each(x, places), |x| each(x, places))
 }
 
 fn owned(x: Elements) -> Data {
@@ -408,12 +367,22 @@ impl Section {
                     shape[axis],
                     named,
                 )?;
-                section.base += start * strides[axis] as i64;
+                section.base = section.base.wrapping_add(start.wrapping_mul(strides[axis] as i64));
             }
             section.axes.push((count, step.wrapping_mul(strides[axis] as i64)));
         }
         reserve(&section.counts())?;
         Ok(section)
+    }
+
+    /// From the first element on, given count and stride per axis.
+    fn all(axes: &[(usize, usize)]) -> Section {
+        Section { base: 0, axes: axes.iter().map(|(n, stride)| (*n, *stride as i64)).collect() }
+    }
+
+    /// The elements, as a new array has them.
+    fn of(&self, x: Elements) -> Data {
+        map_kind(x, |x| self.read(x), |x| self.read(x), |x| self.read(x), |x| self.read(x))
     }
 
     fn counts(&self) -> Vec<usize> {
@@ -425,6 +394,7 @@ impl Section {
         fn walk(base: i64, axes: &[(usize, i64)], f: &mut impl FnMut(usize)) {
             match axes {
                 [] => f(base as usize),
+                [(n, step)] => (0..*n as i64).for_each(|k| f((base + k * step) as usize)),
                 [(n, step), rest @ ..] => {
                     for k in 0..*n as i64 {
                         walk(base + k * step, rest, f);
@@ -438,7 +408,7 @@ impl Section {
     }
 
     fn read<T: Copy>(&self, x: &[T]) -> Vec<T> {
-        let mut out = Vec::with_capacity(self.counts().iter().product());
+        let mut out = Vec::with_capacity(count(&self.counts()));
         self.each(|at| out.push(x[at]));
         out
     }
@@ -453,98 +423,23 @@ impl Section {
     }
 }
 
-/// The lanes of one block, added as a tree.
-#[inline(always)]
-fn tree<T: Float>(l: [T; 8]) -> T {
-    let low = l[0].plus(l[4]).plus(l[2].plus(l[6]));
-    let high = l[1].plus(l[5]).plus(l[3].plus(l[7]));
-    low.plus(high)
-}
-
-/// Adds what `block` gives for ranges of at most [`BLOCK`] elements, pairwise.
-#[inline(always)]
-fn blocks<T: Float>(n: usize, block: impl Fn(usize, usize) -> T + Copy) -> T {
-    fn go<T: Float>(from: usize, to: usize, block: impl Fn(usize, usize) -> T + Copy) -> T {
-        let count = (to - from).div_ceil(BLOCK);
-        if count <= 1 {
-            return block(from, to);
-        }
-        let middle = from + count.next_power_of_two() / 2 * BLOCK;
-        go(from, middle, block).plus(go(middle, to, block))
-    }
-    go(0, n, block)
-}
-
-/// The sum of all elements.
-#[inline(always)]
-pub fn sum<T: Float>(x: &[T]) -> T {
-    blocks(x.len(), |from, to| {
-        let mut lanes = [T::default(); 8];
-        let (whole, tail) = x[from..to].as_chunks::<8>();
-        for chunk in whole {
-            for (lane, x) in lanes.iter_mut().zip(chunk) {
-                *lane = lane.plus(*x);
-            }
-        }
-        for (lane, x) in lanes.iter_mut().zip(tail) {
-            *lane = lane.plus(*x);
-        }
-        tree(lanes)
-    })
-}
-
-/// The sum of products; both have as many elements.
-#[inline(always)]
-pub fn dot<T: Float>(x: &[T], y: &[T]) -> T {
-    blocks(x.len(), |from, to| {
-        let mut lanes = [T::default(); 8];
-        let ((xs, x_tail), (ys, y_tail)) =
-            (x[from..to].as_chunks::<8>(), y[from..to].as_chunks::<8>());
-        for (x, y) in xs.iter().zip(ys) {
-            for (lane, (x, y)) in lanes.iter_mut().zip(x.iter().zip(y)) {
-                *lane = x.fused(*y, *lane);
-            }
-        }
-        for (lane, (x, y)) in lanes.iter_mut().zip(x_tail.iter().zip(y_tail)) {
-            *lane = x.fused(*y, *lane);
-        }
-        tree(lanes)
-    })
-}
-
-fn sum_axis<T: Float>(x: &[T], outer: usize, n: usize, inner: usize) -> Vec<T> {
-    let mut out = vec![T::default(); outer * inner];
-    if inner > 0 {
-        for (o, sums) in out.chunks_mut(inner).enumerate() {
-            for k in 0..n {
-                let row = &x[(o * n + k) * inner..][..inner];
-                sums.iter_mut().zip(row).for_each(|(s, x)| *s = s.plus(*x));
-            }
-        }
+/// The rows picked, all of which exist.
+fn gather<T: Copy>(x: &[T], picked: &[i64], row: usize) -> Vec<T> {
+    let mut out = Vec::with_capacity(picked.len() * row);
+    for i in picked {
+        out.extend_from_slice(&x[*i as usize * row..][..row]);
     }
     out
 }
 
-fn cumsum<T: Float>(x: &mut [T], (outer, n, inner): (usize, usize, usize), way: Direction) {
-    for o in 0..outer {
-        for k in 1..n {
-            for i in 0..inner {
-                let at = |k: usize| (o * n + k) * inner + i;
-                let (from, to) = match way {
-                    Direction::Forward => (at(k - 1), at(k)),
-                    Direction::Backward => (at(n - k), at(n - k - 1)),
-                };
-                x[to] = x[from].plus(x[to]);
-            }
-        }
-    }
-}
-
+#[inline(always)]
 fn scatter<T: Float>(x: &mut [T], picked: &[i64], v: &[T], shape: &[usize]) {
-    let row: usize = shape[1..].iter().product();
+    let row = count(&shape[1..]);
     for (k, i) in picked.iter().enumerate() {
         let to = &mut x[*i as usize * row..][..row];
-        to.iter_mut().zip(&v[k * row..][..row]).for_each(|(x, v)| *x = x.plus(*v));
+        for (x, v) in to.iter_mut().zip(&v[k * row..][..row]) {
+            *x = x.plus(*v);
+        }
     }
 }
 
@@ -574,8 +469,19 @@ struct Product {
     k: usize,
     ta: Transposed,
     tb: Transposed,
+    how: How,
+}
+
+/// The ways to multiply.
+enum How {
     /// A matrix as it is times a vector: one dot per row.
-    rows: bool,
+    Rows,
+    /// A transposed matrix times a vector: a chain per element.
+    Columns,
+    /// A column times a row.
+    Outer,
+    /// Two matrices.
+    Matrices,
 }
 
 impl Product {
@@ -603,36 +509,22 @@ impl Product {
                 shown(c)
             ));
         }
-        let rows = (a.len(), b.len()) == (2, 1) && ta == Transposed::No;
-        Ok(Product { m: out.0, n: out.1, k: left.1, ta, tb, rows })
+        let how = match (a.len(), b.len(), ta) {
+            (2, 1, Transposed::No) => How::Rows,
+            (2, 1, Transposed::Yes) => How::Columns,
+            (1, ..) => How::Outer,
+            _ => How::Matrices,
+        };
+        Ok(Product { m: out.0, n: out.1, k: left.1, ta, tb, how })
     }
 
+    #[inline(always)]
     fn run<T: Float>(&self, c: &mut [T], a: &[T], b: &[T]) {
-        let Product { m, n, k, .. } = *self;
-        if self.rows {
-            for (i, c) in c.iter_mut().enumerate() {
-                *c = c.plus(dot(&a[i * k..][..k], b));
-            }
-            return;
-        }
-        let at_a =
-            |i: usize, p: usize| if self.ta == Transposed::No { i * k + p } else { p * m + i };
-        for i in 0..m {
-            let row = &mut c[i * n..][..n];
-            for p in 0..k {
-                let left = a[at_a(i, p)];
-                match self.tb {
-                    Transposed::No => {
-                        let from = &b[p * n..][..n];
-                        row.iter_mut().zip(from).for_each(|(c, b)| *c = left.fused(*b, *c));
-                    }
-                    Transposed::Yes => {
-                        row.iter_mut()
-                            .enumerate()
-                            .for_each(|(j, c)| *c = left.fused(b[j * k + p], *c));
-                    }
-                }
-            }
+        match self.how {
+            How::Rows => rows(c, a, b),
+            How::Columns => columns(c, a, b),
+            How::Outer => outer(c, a, b),
+            How::Matrices => product((self.m, self.n, self.k), c, (a, self.ta), (b, self.tb)),
         }
     }
 }

@@ -6,7 +6,7 @@
 use super::value::{Elem, Scalar, canonical_bits};
 
 /// An array.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Array {
     /// Elements along each axis.
     pub shape: Vec<usize>,
@@ -15,7 +15,7 @@ pub struct Array {
 }
 
 /// Elements of one kind.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum Data {
     F64(Vec<f64>),
@@ -234,6 +234,12 @@ impl ElementsMut<'_> {
 /// Whether two slices of doubles are equal to the bit, any two NaN being equal.
 pub fn same_bits(a: &[f64], b: &[f64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| canonical_bits(*a) == canonical_bits(*b))
+}
+
+/// How many elements an array of that shape has. A dimension of 0 may stand beside ones whose product
+/// does not fit, so nothing here fails: the shape is one that exists.
+pub fn count(shape: &[usize]) -> usize {
+    shape.iter().fold(1, |n, d| n.wrapping_mul(*d))
 }
 
 /// A shape as it stands in messages: `(3, 4)`.

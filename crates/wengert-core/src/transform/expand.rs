@@ -4,8 +4,9 @@
 //! bit: the interpreter executes these same programs.
 
 use super::copy::{Copier, rebuild};
-use crate::ir::{Builder, Func, Inst, Module, Op, Value};
+use crate::ir::{Builder, Func, Inst, Module, Op, Type, Value};
 use crate::math;
+use crate::ops::Prim;
 use std::borrow::Cow;
 
 /// Expands every function of a module, and adds the functions that the programs call.
@@ -62,8 +63,18 @@ fn replaced(
     how: How,
 ) -> Option<Value> {
     let program = program_of(from, inst)?;
-    let args = copier.all(from, b, &inst.args);
-    let result = how(program, b, &args);
+    let mut args = copier.all(from, b, &inst.args);
+    // Single-precision numbers are computed with in double precision.
+    let single = from.ty(inst.results[0]) == Type::F32;
+    for a in args.iter_mut().filter(|_| single) {
+        if b.ty(*a) == Type::F32 {
+            *a = b.prim(Prim::Promote, &[*a]);
+        }
+    }
+    let mut result = how(program, b, &args);
+    if single {
+        result = b.prim(Prim::Demote, &[result]);
+    }
     copier.bind(inst.results[0], result);
     Some(result)
 }
@@ -82,6 +93,7 @@ fn called(program: &Func, b: &mut Builder, args: &[Value]) -> Value {
     b.inst(Op::Call(name), args.to_vec(), &program.results, Vec::new())[0]
 }
 
+/// The program of an elementary function of numbers; on arrays it is not expanded.
 fn program_of(func: &Func, inst: &Inst) -> Option<&'static Func> {
     match inst.op {
         Op::Prim(prim) if func.ty(inst.results[0]).is_scalar() => math::find(prim),

@@ -23,7 +23,7 @@ fn number(variable: &str) -> Option<u64> {
 fn like(val: &Val, random: &mut Random) -> Val {
     let mut any = || (random.bits() % 2000) as f64 / 500.0 - 2.0;
     match val {
-        Val::Array(x) => Val::array(x.iter().map(|_| any()).collect()),
+        Val::Array(x) => Val::shaped(x.with_floats((0..x.len()).map(|_| any()))),
         _ => Val::f64(any()),
     }
 }
