@@ -384,6 +384,16 @@ fn rules_are_used_and_differentiated() {
 }
 
 #[test]
+fn the_rule_of_the_function_itself() {
+    let text = "func @g(%x: f64) -> f64 { %y = mul %x, %x  return %y }
+      func @j(%x: f64, %dx: f64) -> (f64, f64) { return 1.0, 7.0 }
+      func @v(%x: f64, %y: f64, %y_bar: f64) -> f64 { return 8.0 }
+      rule @g jvp @j vjp @v";
+    assert_eq!(higher(text, "f", 3.0, &[]), 7.0);
+    assert_eq!(higher(text, "r", 3.0, &[]), 8.0);
+}
+
+#[test]
 fn a_rule_for_one_mode() {
     for (rule, other) in [("jvp @forward", "vjp"), ("vjp @backward", "jvp")] {
         let module = parse::module(&format!("{RULED} rule @g {rule}")).unwrap();
@@ -597,4 +607,26 @@ fn matrices() {
         ],
         2,
     );
+}
+
+fn number(variable: &str, otherwise: u64) -> u64 {
+    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+/// Every combination of three modes on generated programs. Rounding grows with the order; a wrong
+/// derivative is wrong by far more.
+#[test]
+fn third_derivatives_of_generated_programs() {
+    let count = number("WENGERT_PROGRAMS", 200) / 10;
+    let seed = number("WENGERT_SEED", 1);
+    for seed in seed..seed + count {
+        let case = wengert_core::generate::case(seed);
+        let module = Module::of(case.func.clone());
+        let name = case.func.name.to_string();
+        let report = check::check_grads(&module, &name, &case.args, 3)
+            .unwrap_or_else(|e| panic!("WENGERT_SEED={seed}: {e}\n{module}"));
+        for row in report.rows.iter().filter(|row| !row.against.starts_with("differences")) {
+            assert!(row.error.is_some_and(|e| e < 1e-6), "WENGERT_SEED={seed}\n{report}\n{module}");
+        }
+    }
 }

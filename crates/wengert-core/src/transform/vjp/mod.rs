@@ -45,7 +45,7 @@ pub fn vjp(func: &Func, wrt: &[usize]) -> Result<Module, Diagnostic> {
 /// what they call.
 pub fn in_module(module: &Module, name: &str, wrt: &[usize]) -> Result<Module, Diagnostic> {
     let mut result = module.clone();
-    let (programs, mut work) = derive(module, calls_of::find(module, name)?, wrt, false)?;
+    let (programs, mut work) = derive(module, &calls_of::subject(module, name)?, wrt, false)?;
     if let Some(twice) = programs.funcs.iter().find(|f| module.func(&f.name).is_some()) {
         return Err(calls_of::taken(&twice.name));
     }
