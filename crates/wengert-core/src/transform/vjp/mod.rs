@@ -60,7 +60,8 @@ pub fn in_module(module: &Module, name: &str, wrt: &[usize]) -> Result<Module, D
         let wrt: Vec<usize> =
             (0..func.params().len()).filter(|k| func.param_types()[*k].has_adjoint()).collect();
         let (programs, wanted) = derive(module, &func, &wrt, true)?;
-        result.funcs.extend(programs.funcs.into_iter().skip(1));
+        // Callees read what they are given, in every order of derivatives.
+        result.funcs.extend(programs.funcs.iter().skip(1).map(calls_of::by_value));
         work.extend(wanted);
     }
     Ok(result)
