@@ -390,3 +390,47 @@ fn what_cannot_be_differentiated_by_is_said() {
     let once = derivative::vjp_of(&module, &name, &[0]).unwrap();
     assert!(derivative::vjp_of(&once, &name, &[0]).is_err());
 }
+
+/// Gradient descent inside the function that is differentiated: the inner derivative, with a loop and a
+/// tape of its own, stands in a loop of the outer function.
+#[test]
+fn a_derivative_inside_a_loop() {
+    // The loss is (x - theta)^2 / 2, its square taken by a loop.
+    let inner = parse::module(
+        "func @loss(%x: f64, %theta: f64) -> f64 {
+           %d = sub %x, %theta
+           %p = for %i in 0..2 carry (%p1 = 0.5) {
+             %p2 = mul %p1, %d
+             yield %p2
+           }
+           return %p
+         }",
+    )
+    .unwrap();
+    let (steps, rate, start, theta) = (7, 0.3f64, 2.0, 0.4);
+    let shrunk = (1.0 - rate).powi(steps);
+    for mode in ["f", "r"] {
+        let (module, gradient) = match mode {
+            "f" => (derivative::jvp_of(&inner, "loss", &[0], 1).unwrap(), "loss.jvp"),
+            _ => (derivative::vjp_of(&inner, "loss", &[0]).unwrap(), "loss.vjp"),
+        };
+        let outer = format!(
+            "func @descend(%theta: f64, %rate: f64, %x0: f64, %n: i64) -> f64 {{
+               %x = for %k in 0..%n carry (%x1 = %x0) {{
+                 %v, %d = call @{gradient}(%x1, %theta, 1.0) : f64, f64
+                 %step = mul %rate, %d
+                 %x2 = sub %x1, %step
+                 yield %x2
+               }}
+               return %x
+             }}\n{module}"
+        );
+        let others = [Val::f64(rate), Val::f64(start), Val::i64(steps.into())];
+        for modes in ["f", "r"] {
+            let d = higher(&outer, modes, theta, &others);
+            assert!((d - (1.0 - shrunk)).abs() < 1e-14, "{modes} over {mode}: {d}");
+        }
+        let args = [Val::f64(theta), Val::f64(rate), Val::f64(start), Val::i64(steps.into())];
+        checked(&outer, &args, 2);
+    }
+}

@@ -128,11 +128,7 @@ impl<'a> Reverse<'a> {
             let home = self.nest.block_of(v);
             let position = self.path.iter().find(|(b, _)| Some(*b) == home).map_or(0, |p| p.1);
             asked.needs.push(Need { value: v, block, position });
-            return match self.nest.func.ty(v) {
-                Type::I64 => self.b.i64(0),
-                Type::Bool => self.b.bool(false),
-                _ => self.b.f64(0.0),
-            };
+            return self.placeholder(self.nest.func.ty(v));
         }
         if let Some(at_hand) = self.scope.primal.get(&v) {
             return *at_hand;
@@ -183,9 +179,18 @@ impl<'a> Reverse<'a> {
     pub(super) fn ask(&mut self, slot: Slot) -> Value {
         if let Some(asked) = &mut self.asked {
             asked.slots.insert(slot);
-            return self.b.i64(0);
+            return self.placeholder(slot.ty(self.nest));
         }
         self.scope.slots[&slot]
+    }
+
+    /// Something of this type, for the dry run (whose code is not kept).
+    fn placeholder(&mut self, ty: Type) -> Value {
+        match ty.elem() {
+            Some(Elem::I64) => self.b.i64(0),
+            Some(Elem::Bool) => self.b.bool(false),
+            elem => self.b.float(elem.unwrap_or(Elem::F64), 0.0),
+        }
     }
 
     /// Pops the record of a block and binds its fields.
@@ -289,7 +294,7 @@ impl<'a> Reverse<'a> {
         let active: Vec<bool> = inst.args.iter().map(|a| self.activity.is_active(*a)).collect();
         if prim.class() == Class::Select {
             let c = self.get(inst.args[0]);
-            let zero = self.b.f64(0.0);
+            let zero = self.b.float(self.b.ty(d).elem().unwrap_or(Elem::F64), 0.0);
             for (k, (a, b)) in [(1, (d, zero)), (2, (zero, d))] {
                 if active[k] {
                     let part = self.b.select(c, a, b);
@@ -301,7 +306,7 @@ impl<'a> Reverse<'a> {
         // Only what the partials by active inputs mention is brought to hand.
         let uses: Vec<_> =
             (0..active.len()).filter(|k| active[*k]).map(|k| prim.needs(k)).collect();
-        let unused = self.b.f64(0.0);
+        let unused = self.b.float(self.b.ty(d).elem().unwrap_or(Elem::F64), 0.0);
         let mut inputs = Vec::new();
         for (k, a) in inst.args.iter().enumerate() {
             let used = uses.iter().any(|u| u.has_input(k));
