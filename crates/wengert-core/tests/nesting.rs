@@ -1,58 +1,12 @@
 //! Derivatives of derivatives: every order of modes, against each other and closed forms.
 
+mod nested;
+
+use nested::{ALL, checked, higher, prepared, run, verified};
 use wengert_core::check::{self, Engine, Interpreter};
 use wengert_core::interp::Val;
-use wengert_core::ir::{Module, Type, parse, verify};
-use wengert_core::transform::{derivative, pipeline};
-
-fn prepared(text: &str) -> (Module, String) {
-    let module = parse::module(text).unwrap_or_else(|e| panic!("{e} {:?}", e.labels));
-    verify::module(&module).unwrap_or_else(|e| panic!("{e}"));
-    let name = module.funcs[0].name.to_string();
-    (pipeline::module(&module, &name).unwrap_or_else(|e| panic!("{e}")), name)
-}
-
-fn run(module: &Module, name: &str, args: &[Val]) -> Vec<f64> {
-    let results = Interpreter::default().call(module, name, args);
-    check::floats(&results.unwrap_or_else(|e| panic!("{e}\n{module}")))
-}
-
-fn verified(module: &Module) {
-    verify::module(module).unwrap_or_else(|e| panic!("{e}\n{module}"));
-}
-
-/// The derivative of order `modes.len()` of a function of one float (`x`, then others) at a point: the
-/// modes are applied from left to right, `f` forward and `r` reverse.
-fn higher(text: &str, modes: &str, x: f64, others: &[Val]) -> f64 {
-    let (mut module, mut name) = prepared(text);
-    // Which result is the derivative, and what its parameters are.
-    let mut args = vec![Val::f64(x)];
-    args.extend(others.iter().cloned());
-    let mut result = 0;
-    for mode in modes.chars() {
-        let results = module.func(&name).unwrap().results.clone();
-        if mode == 'f' {
-            module = derivative::jvp_of(&module, &name, &[0], 1).unwrap_or_else(|e| panic!("{e}"));
-            name += ".jvp";
-            args.push(Val::f64(1.0));
-            let floats = |types: &[Type]| types.iter().filter(|t| t.is_float()).count();
-            result = results.len() + floats(&results[..result]);
-        } else {
-            module = derivative::vjp_of(&module, &name, &[0]).unwrap_or_else(|e| panic!("{e}"));
-            name += ".vjp";
-            for (k, _) in results.iter().enumerate().filter(|(_, t)| t.is_float()) {
-                args.push(Val::f64(if k == result { 1.0 } else { 0.0 }));
-            }
-            result = results.len();
-        }
-        verified(&module);
-    }
-    let out = run(&module, &name, &args);
-    out[result]
-}
-
-const ALL: [&str; 14] =
-    ["f", "r", "ff", "fr", "rf", "rr", "fff", "ffr", "frf", "frr", "rff", "rfr", "rrf", "rrr"];
+use wengert_core::ir::{Module, parse};
+use wengert_core::transform::derivative;
 
 #[test]
 fn a_power_by_a_loop() {
@@ -175,225 +129,6 @@ fn exits_and_branches() {
                 assert!((d - limit).abs() <= 1e-5 * (1.0 + size), "{x}: {d} {limit}");
             }
         }
-    }
-}
-
-/// The gradient by both modes at order one, checked against each other and differences.
-fn checked(text: &str, args: &[Val], order: usize) {
-    let module = parse::module(text).unwrap_or_else(|e| panic!("{e} {:?}", e.labels));
-    let name = module.funcs[0].name.to_string();
-    let report = check::check_grads(&module, &name, args, order).unwrap_or_else(|e| panic!("{e}"));
-    assert!(report.passes(), "{report}");
-    assert_eq!(report.rows.len(), 2 * ((1 << order) - 1), "{report}");
-}
-
-#[test]
-fn recursion() {
-    // x^n = x * x^(n - 1)
-    let power = "func @power(%x: f64, %n: i64) -> f64 {
-      %end = ile %n, 0
-      %p = if %end { yield 1.0 } else {
-        %m = isub %n, 1
-        %q = call @power(%x, %m) : f64
-        %r = mul %q, %x
-        yield %r
-      }
-      return %p
-    }";
-    let x = 1.3f64;
-    let exact = [5.0 * x.powi(4), 20.0 * x.powi(3), 60.0 * x.powi(2)];
-    for modes in ALL {
-        let d = higher(power, modes, x, &[Val::i64(5)]);
-        assert!((d - exact[modes.len() - 1]).abs() < 1e-12 * exact[2], "{modes}: {d}");
-    }
-    let (module, name) = prepared(power);
-    let module = derivative::vjp_of(&module, &name, &[0]).unwrap();
-    let args = [Val::f64(1.0), Val::i64(200), Val::f64(1.0)];
-    let fault = Interpreter::default().call(&module, "power.vjp", &args).unwrap_err();
-    assert!(fault.to_string().contains("nested more than"), "{fault}");
-}
-
-#[test]
-fn mutual_recursion() {
-    checked(
-        "func @even(%x: f64, %n: i64) -> f64 {
-           %end = ile %n, 0
-           %p = if %end { yield %x } else {
-             %m = isub %n, 1
-             %q = call @odd(%x, %m) : f64
-             %r = sin %q
-             yield %r
-           }
-           return %p
-         }
-         func @odd(%x: f64, %n: i64) -> f64 {
-           %end = ile %n, 0
-           %p = if %end { yield 1.0 } else {
-             %m = isub %n, 1
-             %q = call @even(%x, %m) : f64
-             %r = mul %q, %x
-             yield %r
-           }
-           return %p
-         }",
-        &[Val::f64(0.8), Val::i64(6)],
-        2,
-    );
-}
-
-#[test]
-fn recursion_over_an_array_that_is_overwritten() {
-    // Sums the halves; every call scales its own copy of the array first.
-    checked(
-        "func @f(%x: [f64], %a: f64) -> f64 {
-           %n = len %x
-           %c = copy %x
-           %s = call @sum(%c, 0, %n, %a) : f64
-           %e = load %x, 1
-           %y = mul %s, %e
-           return %y
-         }
-         func @sum(%x: [f64], %lo: i64, %hi: i64, %a: f64) -> f64 {
-           %size = isub %hi, %lo
-           %one = ile %size, 1
-           %s = if %one {
-             %e = load %x, %lo
-             %q = mul %e, %e
-             yield %q
-           } else {
-             %half = idiv %size, 2
-             %mid = iadd %lo, %half
-             %old = load %x, %lo
-             %new = mul %old, %a
-             %x1 = store %x, %lo, %new
-             %x2 = copy %x1
-             %l = call @sum(%x2, %lo, %mid, %a) : f64
-             %r = call @sum(%x1, %mid, %hi, %a) : f64
-             %t = add %l, %r
-             yield %t
-           }
-           return %s
-         }",
-        &[Val::array(vec![0.3, 0.9, 0.1, 0.7, 0.4]), Val::f64(1.2)],
-        2,
-    );
-}
-
-#[test]
-fn recursive_calls_in_loops_with_exits() {
-    checked(
-        "func @f(%x: f64) -> f64 {
-           %y = for %i in 0..5 carry (%y1 = %x) {
-             %p = call @power(%y1, %i) : f64
-             %far = gt %p, 3.0
-             exit_if %far {
-               %q = call @power(%p, 2) : f64
-               yield %q
-             }
-             %y2 = add %p, %x
-             yield %y2
-           }
-           return %y
-         }
-         func @power(%x: f64, %n: i64) -> f64 {
-           %end = ile %n, 0
-           %p = if %end { yield 1.0 } else {
-             %m = isub %n, 1
-             %q = call @power(%x, %m) : f64
-             %r = mul %q, %x
-             yield %r
-           }
-           return %p
-         }",
-        &[Val::f64(0.6)],
-        3,
-    );
-}
-
-const RULED: &str = "func @f(%x: f64, %a: [f64]) -> f64 {
-   %y = for %i in 0..3 carry (%y1 = %x) {
-     %c = copy %a
-     %s, %b = call @g(%y1, %c, %i) : f64, [f64]
-     %e = load %b, 1
-     %p = mul %s, %e
-     yield %p
-   }
-   return %y
- }
- func @g(%x: f64, %a: [f64], %k: i64) -> (f64, [f64]) {
-   %e = load %a, %k
-   %s = mul %e, %x
-   %y = sin %s
-   %b = store %a, 1, %y
-   return %y, %b
- }
- func @forward(%x: f64, %a: [f64], %k: i64, %dx: f64, %da: [f64]) -> (f64, [f64], f64, [f64]) {
-   %a1 = copy %a
-   %y, %b = call @g(%x, %a1, %k) : f64, [f64]
-   %e = load %a, %k
-   %de = load %da, %k
-   %s = mul %e, %x
-   %c = cos %s
-   %p = mul %e, %dx
-   %q = mul %de, %x
-   %r = add %p, %q
-   %dy = mul %c, %r
-   %db = store %da, 1, %dy
-   return %y, %b, %dy, %db
- }
- func @backward(%x: f64, %a: [f64], %k: i64, %y: f64, %b: [f64], %y_bar: f64, %b_bar: [f64]) -> (f64, [f64]) {
-   %e = load %a, %k
-   %s = mul %e, %x
-   %c = cos %s
-   %d = load %b_bar, 1
-   %t = add %y_bar, %d
-   %u = mul %t, %c
-   %x_bar = mul %u, %e
-   %e_bar = mul %u, %x
-   %a1 = store %b_bar, 1, 0.0
-   %o = load %a1, %k
-   %v = add %o, %e_bar
-   %a2 = store %a1, %k, %v
-   return %x_bar, %a2
- }
-";
-
-#[test]
-fn rules_are_used_and_differentiated() {
-    let args = [Val::f64(0.7), Val::array(vec![0.4, 0.9, 1.1])];
-    checked(&format!("{RULED} rule @g jvp @forward vjp @backward"), &args, 2);
-
-    // Rules that are wrong on purpose show that they are used.
-    let text = "func @f(%x: f64) -> f64 { %y = call @g(%x) : f64  return %y }
-      func @g(%x: f64) -> f64 { %y = mul %x, %x  return %y }
-      func @j(%x: f64, %dx: f64) -> (f64, f64) { return 1.0, 7.0 }
-      func @v(%x: f64, %y: f64, %y_bar: f64) -> f64 { %a = mul %x, %y  return %a }
-      rule @g jvp @j vjp @v";
-    let (module, name) = prepared(text);
-    let forward = derivative::jvp_of(&module, &name, &[0], 3).unwrap();
-    verified(&forward);
-    let args: Vec<Val> = [3.0, 1.0, 1.0, 1.0].map(Val::f64).to_vec();
-    assert_eq!(run(&forward, "f.jvp3", &args), [1.0, 7.0, 7.0, 7.0]);
-    let reverse = derivative::vjp_of(&module, &name, &[0]).unwrap();
-    verified(&reverse);
-    assert_eq!(run(&reverse, "f.vjp", &args[..2]), [9.0, 27.0]);
-    // d/dx (x * g(x)) with g's own tangent rule, which says 7.
-    let again = derivative::jvp_of(&reverse, "f.vjp", &[0], 1).unwrap();
-    verified(&again);
-    assert_eq!(run(&again, "f.vjp.jvp", &args[..3])[2..], [7.0, 1.0 + 3.0 * 7.0]);
-}
-
-#[test]
-fn a_rule_for_one_mode() {
-    for (rule, other) in [("jvp @forward", "vjp"), ("vjp @backward", "jvp")] {
-        let module = parse::module(&format!("{RULED} rule @g {rule}")).unwrap();
-        let module = pipeline::module(&module, "f").unwrap();
-        let forward = derivative::jvp_of(&module, "f", &[0], 1);
-        let reverse = derivative::vjp_of(&module, "f", &[0]);
-        let (works, fails) = if other == "vjp" { (forward, reverse) } else { (reverse, forward) };
-        verified(&works.unwrap());
-        let message = fails.unwrap_err().to_string();
-        assert!(message.contains(&format!("the rule of `@g` has no {other}")), "{message}");
     }
 }
 
@@ -597,4 +332,105 @@ fn matrices() {
         ],
         2,
     );
+}
+
+#[test]
+fn a_hessian_at_once() {
+    // Rosenbrock's function over an array, its Hessian along all unit vectors.
+    let (module, name) = prepared(
+        "func @f(%x: [f64]) -> f64 {
+           %s = for %i in 0..2 carry (%s1 = 0.0) {
+             %j = iadd %i, 1
+             %a = load %x, %i
+             %b = load %x, %j
+             %q = mul %a, %a
+             %d = sub %b, %q
+             %e = sub 1.0, %a
+             %d2 = mul %d, %d
+             %d3 = mul %d2, 100.0
+             %s2 = fma %e, %e, %s1
+             %s3 = add %s2, %d3
+             yield %s3
+           }
+           return %s
+         }",
+    );
+    let module = derivative::vjp_of(&module, &name, &[0]).unwrap();
+    let module = derivative::jvp_of(&module, "f.vjp", &[0], 3).unwrap();
+    verified(&module);
+    let x = [0.3, 0.7, -0.4];
+    let mut args = vec![Val::array(x.to_vec()), Val::f64(1.0)];
+    args.extend((0..3).map(|k| Val::array((0..3).map(|j| f64::from(j == k)).collect())));
+    let out = run(&module, "f.vjp.jvp3", &args);
+    let diagonal = |a: f64, b: f64| 2.0 - 400.0 * (b - a * a) + 800.0 * a * a;
+    let exact = [
+        [diagonal(x[0], x[1]), -400.0 * x[0], 0.0],
+        [-400.0 * x[0], diagonal(x[1], x[2]) + 200.0, -400.0 * x[1]],
+        [0.0, -400.0 * x[1], 200.0],
+    ];
+    // The value and the gradient come first, then one tangent of each per direction.
+    for (row, found) in exact.iter().zip(out[4..].chunks(4)) {
+        for (a, b) in row.iter().zip(&found[1..]) {
+            assert!((a - b).abs() < 1e-12 * 800.0, "{exact:?}\n{out:?}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_differentiated_by_is_said() {
+    let (module, name) = prepared("func @f(%x: f64, %n: i64) -> f64 { return %x }");
+    let message = |e: wengert_core::span::Diagnostic| e.to_string();
+    for (wrt, wanted) in [(1, "parameter 1 of `@f` is i64"), (2, "`@f` has no parameter 2")] {
+        let forward = derivative::jvp_of(&module, &name, &[wrt], 1).map_err(message).unwrap_err();
+        let reverse = derivative::vjp_of(&module, &name, &[wrt]).map_err(message).unwrap_err();
+        assert!(forward.contains(wanted) && reverse.contains(wanted), "{forward} {reverse}");
+    }
+    assert!(derivative::jvp_of(&module, &name, &[0], 0).is_err());
+    assert!(derivative::vjp_of(&module, "g", &[0]).is_err());
+    let once = derivative::vjp_of(&module, &name, &[0]).unwrap();
+    assert!(derivative::vjp_of(&once, &name, &[0]).is_err());
+}
+
+/// Gradient descent inside the function that is differentiated: the inner derivative, with a loop and a
+/// tape of its own, stands in a loop of the outer function.
+#[test]
+fn a_derivative_inside_a_loop() {
+    // The loss is (x - theta)^2 / 2, its square taken by a loop.
+    let inner = parse::module(
+        "func @loss(%x: f64, %theta: f64) -> f64 {
+           %d = sub %x, %theta
+           %p = for %i in 0..2 carry (%p1 = 0.5) {
+             %p2 = mul %p1, %d
+             yield %p2
+           }
+           return %p
+         }",
+    )
+    .unwrap();
+    let (steps, rate, start, theta) = (7, 0.3f64, 2.0, 0.4);
+    let shrunk = (1.0 - rate).powi(steps);
+    for mode in ["f", "r"] {
+        let (module, gradient) = match mode {
+            "f" => (derivative::jvp_of(&inner, "loss", &[0], 1).unwrap(), "loss.jvp"),
+            _ => (derivative::vjp_of(&inner, "loss", &[0]).unwrap(), "loss.vjp"),
+        };
+        let outer = format!(
+            "func @descend(%theta: f64, %rate: f64, %x0: f64, %n: i64) -> f64 {{
+               %x = for %k in 0..%n carry (%x1 = %x0) {{
+                 %v, %d = call @{gradient}(%x1, %theta, 1.0) : f64, f64
+                 %step = mul %rate, %d
+                 %x2 = sub %x1, %step
+                 yield %x2
+               }}
+               return %x
+             }}\n{module}"
+        );
+        let others = [Val::f64(rate), Val::f64(start), Val::i64(steps.into())];
+        for modes in ["f", "r"] {
+            let d = higher(&outer, modes, theta, &others);
+            assert!((d - (1.0 - shrunk)).abs() < 1e-14, "{modes} over {mode}: {d}");
+        }
+        let args = [Val::f64(theta), Val::f64(rate), Val::f64(start), Val::i64(steps.into())];
+        checked(&outer, &args, 2);
+    }
 }

@@ -12,6 +12,18 @@ pub(super) fn find<'m>(module: &'m Module, name: &str) -> Result<&'m Func, Diagn
     module.func(name).ok_or_else(unknown)
 }
 
+/// The function to differentiate: one with a rule is a call of itself, so that its rule is used.
+pub(super) fn subject(module: &Module, name: &str) -> Result<Func, Diagnostic> {
+    let func = find(module, name)?;
+    if module.rule(name).is_none() {
+        return Ok(func.clone());
+    }
+    let params: Vec<_> = func.params().iter().map(|p| (func.ty(*p), func.name_of(*p))).collect();
+    let (mut b, values) = Builder::new(func.name.clone(), &params);
+    let results = b.inst(Op::Call(func.name.clone()), values, &func.results, Vec::new());
+    Ok(b.finish(results))
+}
+
 /// The parameters a function is differentiated by: floats, or tapes of a function called by others.
 pub(super) fn parameters(func: &Func, wrt: &[usize]) -> Result<Vec<Value>, Diagnostic> {
     let each = wrt.iter().map(|k| {

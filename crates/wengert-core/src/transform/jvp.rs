@@ -43,6 +43,10 @@ fn derive(
     directions: usize,
 ) -> Result<(Func, Vec<Wanted>), Diagnostic> {
     let by = super::calls::parameters(func, wrt)?;
+    if directions == 0 {
+        let message = "forward mode needs at least one direction";
+        return Err(Diagnostic::new("no-direction", message));
+    }
     let mut params: Vec<(Type, Option<Arc<str>>)> =
         func.params().iter().map(|p| (func.ty(*p), func.name_of(*p))).collect();
     for d in 0..directions {

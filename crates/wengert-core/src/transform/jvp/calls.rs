@@ -33,7 +33,7 @@ pub fn in_module(
         return Err(calls::taken(&title));
     }
     let (derived, mut work) =
-        super::derive(module, calls::find(module, name)?, &title, wrt, directions)?;
+        super::derive(module, &calls::subject(module, name)?, &title, wrt, directions)?;
     result.funcs.push(derived);
     while let Some((callee, wrt)) = work.pop() {
         let title = callee_name(&callee, &wrt, directions);

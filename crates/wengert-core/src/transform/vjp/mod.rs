@@ -46,7 +46,7 @@ pub fn vjp(func: &Func, wrt: &[usize]) -> Result<Module, Diagnostic> {
 /// what they call.
 pub fn in_module(module: &Module, name: &str, wrt: &[usize]) -> Result<Module, Diagnostic> {
     let mut result = module.clone();
-    let (programs, mut work) = derive(module, calls_of::find(module, name)?, wrt, false)?;
+    let (programs, mut work) = derive(module, &calls_of::subject(module, name)?, wrt, false)?;
     if let Some(twice) = programs.funcs.iter().find(|f| module.func(&f.name).is_some()) {
         return Err(calls_of::taken(&twice.name));
     }
@@ -61,7 +61,8 @@ pub fn in_module(module: &Module, name: &str, wrt: &[usize]) -> Result<Module, D
         let wrt: Vec<usize> =
             (0..func.params().len()).filter(|k| func.param_types()[*k].has_adjoint()).collect();
         let (programs, wanted) = derive(module, &func, &wrt, true)?;
-        result.funcs.extend(programs.funcs.into_iter().skip(1));
+        // Callees read what they are given, in every order of derivatives.
+        result.funcs.extend(programs.funcs.iter().skip(1).map(calls_of::by_value));
         work.extend(wanted);
     }
     Ok(result)

@@ -191,9 +191,18 @@ impl<'a> Reverse<'a> {
     pub(super) fn ask(&mut self, slot: Slot) -> Value {
         if let Some(asked) = &mut self.asked {
             asked.slots.insert(slot);
-            return self.b.i64(0);
+            return self.placeholder(slot.ty(self.nest));
         }
         self.scope.slots[&slot]
+    }
+
+    /// Something of this type, for the dry run (whose code is not kept).
+    fn placeholder(&mut self, ty: Type) -> Value {
+        match ty.elem() {
+            Some(Elem::I64) => self.b.i64(0),
+            Some(Elem::Bool) => self.b.bool(false),
+            elem => self.b.float(elem.unwrap_or(Elem::F64), 0.0),
+        }
     }
 
     /// Pops the record of a block and binds its fields.

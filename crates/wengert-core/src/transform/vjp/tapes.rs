@@ -3,7 +3,8 @@
 //! The adjoint of a tape is a tape. Where the program pushed a record, the reverse sweep pops the
 //! adjoints of its float fields from the adjoint tape; where it popped one, the reverse sweep pushes
 //! them. All float fields take part, active or not, so that both sides agree by their types alone; a
-//! record without floats has no adjoint record.
+//! record without floats has no adjoint record. A tape dropped with records on it has no adjoints for
+//! them: the reverse of their `push` finds none, which is a fault.
 
 use super::reverse::Reverse;
 use crate::ir::{Inst, Type, Value};
