@@ -12,7 +12,11 @@ use crate::ops::kernels::{self, Computed, Operand};
 use crate::ops::value::eval;
 use crate::ops::{Array, Prim, Scalar, Trap};
 use crate::span::Span;
+use meter::Meter;
 use std::rc::Rc;
+
+mod meter;
+pub use meter::Counters;
 
 /// Deepest nesting of calls. Elementary functions are not calls: compiled code has them inline.
 pub const MAX_CALLS: usize = 100;
@@ -72,6 +76,7 @@ pub struct Interp<'m> {
     pub max_iterations: u64,
     /// Bytes pushed on tapes, eight per value.
     pub pushed_bytes: u64,
+    meter: Meter,
     depth: usize,
     loops: Vec<(Span, i64)>,
 }
@@ -97,6 +102,7 @@ impl<'m> Interp<'m> {
             module,
             max_iterations: 1_000_000_000,
             pushed_bytes: 0,
+            meter: Meter::default(),
             depth: 0,
             loops: Vec::new(),
         }
@@ -107,14 +113,26 @@ impl<'m> Interp<'m> {
         // A call before this one may have ended in a fault.
         self.depth = 0;
         self.loops.clear();
+        for arg in &args {
+            if let Val::Array(x) = arg {
+                self.meter.made(x);
+            }
+        }
         match self.module.func(name) {
             Some(func) => self.run(func, args, Span::default()),
             None => panic!("the verifier lets no call to a missing function `@{name}` through"),
         }
     }
 
+    /// What the calls so far have cost.
+    pub fn counters(&self) -> Counters {
+        self.meter.counters
+    }
+
     fn fault<T>(&self, kind: FaultKind, span: Span) -> Run<T> {
-        Err(Fault { kind, span, iterations: self.loops.iter().rev().copied().collect() })
+        // A loop at the very place of the fault is what a compiler made of one instruction.
+        let around = self.loops.iter().rev().filter(|(at, _)| *at != span);
+        Err(Fault { kind, span, iterations: around.copied().collect() })
     }
 
     fn run(&mut self, func: &Func, args: Vec<Val>, span: Span) -> Run<Vec<Val>> {
@@ -129,25 +147,32 @@ impl<'m> Interp<'m> {
 
     fn execute(&mut self, func: &Func, args: Vec<Val>) -> Run<Vec<Val>> {
         let mut env = Env { func, values: vec![None; func.values.len()] };
-        match self.block(&mut env, &func.body, args)? {
-            Flow::Yield(results) | Flow::Exit(results) => Ok(results),
-        }
+        let (Flow::Yield(results) | Flow::Exit(results)) =
+            self.block(&mut env, &func.body, args)?;
+        env.values.into_iter().for_each(|left| self.meter.dropped(left));
+        Ok(results)
     }
 
     fn block(&mut self, env: &mut Env, block: &Block, args: Vec<Val>) -> Run<Flow> {
+        let dying = self.meter.dying(env.func, block);
         for (p, a) in block.params.iter().zip(args) {
-            env.set(*p, a);
+            self.meter.dropped(env.set(*p, a));
         }
-        for inst in &block.insts {
+        for (inst, dead) in block.insts.iter().zip(dying.iter()) {
+            self.meter.counters.operations += 1;
             if inst.op == Op::ExitIf {
                 if env.bool(inst.args[0]) {
                     return Ok(Flow::Exit(self.branch(env, &inst.blocks[0])?));
                 }
-                continue;
+            } else {
+                let results = self.inst(env, inst)?;
+                for (r, v) in inst.results.iter().zip(results) {
+                    self.meter.dropped(env.set(*r, v));
+                }
             }
-            let results = self.inst(env, inst)?;
-            for (r, v) in inst.results.iter().zip(results) {
-                env.set(*r, v);
+            // What is not used again makes room, and later updates in place own their array alone.
+            for v in dead {
+                self.meter.dropped(env.values[v.index()].take());
             }
         }
         Ok(Flow::Yield(block.yields.iter().map(|y| env.take(*y)).collect()))
@@ -168,6 +193,7 @@ impl<'m> Interp<'m> {
             Op::Dim(axis) => one(Val::i64(env.array(args[0]).shape[*axis as usize] as i64)),
             Op::Load => {
                 let at = self.position(env, inst, &args[1..])?;
+                self.meter.moved(meter::element(env.array(args[0])));
                 one(Val::Scalar(env.array(args[0]).elements().get(at)))
             }
             Op::Store => {
@@ -175,7 +201,8 @@ impl<'m> Interp<'m> {
                 let at = self.position(env, inst, &args[1..last])?;
                 let v = env.scalar(args[last]);
                 let mut array = env.take_array(args[0]);
-                Rc::make_mut(&mut array).elements_mut().set(at, v);
+                self.meter.moved(meter::element(&array));
+                self.meter.own(&mut array).elements_mut().set(at, v);
                 one(Val::Array(array))
             }
             Op::Fill => {
@@ -183,25 +210,37 @@ impl<'m> Interp<'m> {
                 let operands: Vec<Operand> = dims.iter().map(|d| env.operand(*d)).collect();
                 let shape = self.kernel(env, inst, kernels::dims(&operands))?;
                 match Array::filled(shape, env.scalar(*v)) {
-                    Some(array) => one(Val::shaped(array)),
+                    Some(array) => {
+                        self.meter.moved(meter::bytes(&array));
+                        one(self.made(array))
+                    }
                     None => self.fault(FaultKind::OutOfMemory, inst.span),
                 }
             }
-            Op::Copy => one(Val::shaped(env.array(args[0]).clone())),
+            Op::Copy => {
+                let x = env.array(args[0]).clone();
+                self.meter.moved(2 * meter::bytes(&x));
+                one(self.made(x))
+            }
             Op::Array(op) if op.in_place() => {
                 let mut array = env.take_array(args[0]);
-                let x = Rc::make_mut(&mut array);
+                let x = self.meter.own(&mut array);
                 let shape = x.shape.clone();
                 let others: Vec<Operand> = args[1..].iter().map(|a| env.operand(*a)).collect();
+                self.meter.moved(meter::updated(op, x, &others));
                 let done = kernels::update(op, &shape, x.elements_mut(), &others);
                 self.kernel(env, inst, done)?;
                 one(Val::Array(array))
             }
             Op::Array(op) => {
                 let operands: Vec<Operand> = args.iter().map(|a| env.operand(*a)).collect();
-                match self.kernel(env, inst, kernels::compute(op, &operands))? {
+                let computed = self.kernel(env, inst, kernels::compute(op, &operands))?;
+                let made = if let Computed::Array(x) = &computed { meter::bytes(x) } else { 0 };
+                self.meter.moved(meter::computed(op, &operands, made));
+                match computed {
                     Computed::Scalar(s) => one(Val::Scalar(s)),
-                    Computed::Array(x) => one(Val::shaped(x)),
+                    Computed::Array(x) => one(self.made(x)),
+                    Computed::Nothing => Ok(Vec::new()),
                 }
             }
             Op::Tape => one(Val::tape()),
@@ -338,7 +377,16 @@ impl<'m> Interp<'m> {
             (0..n).map(|k| self.scalar(prim, &kernels::element(&operands, k), inst)).collect();
         let elem = result.elem().unwrap_or(Elem::F64);
         let data = kernels::collect(elem, elements?.into_iter());
-        Ok(vec![Val::shaped(Array { shape, data })])
+        let array = Array { shape, data };
+        self.meter.moved(meter::operands(&operands) + meter::bytes(&array));
+        self.meter.counters.operations += array.len() as u64;
+        Ok(vec![self.made(array)])
+    }
+
+    /// A new array.
+    fn made(&mut self, x: Array) -> Val {
+        self.meter.made(&x);
+        Val::shaped(x)
     }
 
     fn scalar(&mut self, prim: Prim, inputs: &[Scalar], inst: &Inst) -> Run<Scalar> {
@@ -385,8 +433,9 @@ impl<'m> Interp<'m> {
 }
 
 impl Env<'_> {
-    fn set(&mut self, v: Value, val: Val) {
-        self.values[v.index()] = Some(val);
+    /// Sets a value; gives back what an earlier iteration left there.
+    fn set(&mut self, v: Value, val: Val) -> Option<Val> {
+        self.values[v.index()].replace(val)
     }
 
     /// Reads a value; linear ones stay where they are.

@@ -105,6 +105,7 @@ pub fn results(op: &Op, args: &[Type]) -> Option<Result<Vec<Type>, String>> {
             [x @ Array(..)] => Ok(vec![*x]),
             _ => given("`copy` takes an array"),
         },
+        Op::Array(ArrayOp::Conform(row)) => conform(*row, args),
         Op::Array(op) => array_result(op, args).map(|t| vec![t]),
         Op::Tape => fixed("tape", &[], &[Tape]),
         Op::Assert(_) => fixed("assert", &[Bool], &[]),
@@ -122,7 +123,21 @@ fn are_ints(types: &[Type], n: usize) -> bool {
     types.len() == n && types.iter().all(|t| *t == Type::I64)
 }
 
-/// The result type of an array operation at these operand types.
+/// `conform` has no result; its operands are those of the operation it speaks for.
+fn conform(row: Option<Prim>, args: &[Type]) -> Result<Vec<Type>, String> {
+    match (row, args) {
+        (None, _) => {
+            let gemm = ArrayOp::Gemm(Transposed::No, Transposed::No);
+            array_result(&gemm, args).map(|_| Vec::new())
+        }
+        (Some(_), [a, b]) if a.is_array() && a.rank() == b.rank() => Ok(Vec::new()),
+        (Some(_), _) => {
+            Err(format!("`conform` takes two arrays of equal rank, but is given ({})", list(args)))
+        }
+    }
+}
+
+/// The result type of an array operation with one result at these operand types.
 pub fn array_result(op: &ArrayOp, args: &[Type]) -> Result<Type, String> {
     use Type::{Array, I64};
     let name = op.name();
@@ -207,6 +222,9 @@ pub fn array_result(op: &ArrayOp, args: &[Type]) -> Result<Type, String> {
         ArrayOp::ArgMax | ArrayOp::ArgMin => given("one array"),
         ArrayOp::ArgSort if rest.is_empty() && rank == 1 => Ok(Array(Elem::I64, 1)),
         ArrayOp::ArgSort => given("one vector"),
+        ArrayOp::Refill if rest == [elem.scalar()] => Ok(*x),
+        ArrayOp::Refill => given("an array and an element"),
+        ArrayOp::Conform(_) => given("no result"),
     }
 }
 

@@ -10,6 +10,7 @@
 //! - `bilinear`: linear in each of two operands (`gemm`: and in its accumulator).
 //! - `zero`: the result is made of integers, and integers carry no derivative.
 
+use super::table::Prim;
 use std::sync::Arc;
 
 /// An operation on whole arrays.
@@ -58,6 +59,11 @@ pub enum ArrayOp {
     ArgMin,
     /// `argsort x`: the permutation that sorts a vector, equals in order, NaN last.
     ArgSort,
+    /// `conform[add] x, y`: nothing but the error that `add` gives where the shapes of `x` and `y` differ;
+    /// `conform[gemm] c, a, b`: that of `gemm` where the product does not fit. No result.
+    Conform(Option<Prim>),
+    /// `refill x, v`: the next version of `x` with every element `v`.
+    Refill,
 }
 
 /// Which way a sum accumulates.
@@ -117,20 +123,22 @@ impl ArrayOp {
             ArrayOp::ArgMax => "argmax",
             ArrayOp::ArgMin => "argmin",
             ArrayOp::ArgSort => "argsort",
+            ArrayOp::Conform(_) => "conform",
+            ArrayOp::Refill => "refill",
         }
     }
 
     /// Whether it takes over its first operand and makes the next version of it in place.
     pub fn in_place(&self) -> bool {
         use ArrayOp::*;
-        matches!(self, Poke | Put | AddSlice | Gemm(..) | ScatterAdd)
+        matches!(self, Poke | Put | AddSlice | Gemm(..) | ScatterAdd | Refill)
     }
 
     /// Whether it can fail although what it works on exists: by an index, a shape or a length. (Shapes that
     /// differ matter only where the result does.)
     pub fn can_fail(&self) -> bool {
         use ArrayOp::*;
-        !matches!(self, Transpose(_) | Sum(_) | CumSum(..) | Dot | ArgSort)
+        !matches!(self, Transpose(_) | Sum(_) | CumSum(..) | Dot | ArgSort | Refill)
     }
 
     /// Whether no derivative passes: the result is made of integers.
@@ -151,6 +159,7 @@ impl ArrayOp {
             }
             ArrayOp::Gemm(Transposed::No, Transposed::No) => String::new(),
             ArrayOp::Gemm(a, b) => format!("[{},{}]", letter(a), letter(b)),
+            ArrayOp::Conform(row) => format!("[{}]", row.map_or("gemm", Prim::name)),
             _ => String::new(),
         }
     }
@@ -158,7 +167,7 @@ impl ArrayOp {
     /// The row of that name with these attributes (as written between the brackets).
     pub fn from_text(name: &str, attributes: &[&str]) -> Result<Option<ArrayOp>, String> {
         use ArrayOp::*;
-        let plain = [Peek, Poke, Slice, Put, AddSlice, Reshape, Dot, Gather, ScatterAdd];
+        let plain = [Peek, Poke, Slice, Put, AddSlice, Reshape, Dot, Gather, ScatterAdd, Refill];
         let found = [ArgMax, ArgMin, ArgSort].into_iter().chain(plain).find(|o| o.name() == name);
         let axis = || match attributes {
             [axis] => axis.parse::<u8>().map_err(|_| format!("`{axis}` is not an axis")),
@@ -181,6 +190,13 @@ impl ArrayOp {
             (_, "sum", _) => Sum(Some(axis()?)),
             (_, "cumsum", _) => CumSum(axis()?, Direction::Forward),
             (_, "cumsum_back", _) => CumSum(axis()?, Direction::Backward),
+            (_, "conform", ["gemm"]) => Conform(None),
+            (_, "conform", [row]) if Prim::from_name(row).is_some() => {
+                Conform(Prim::from_name(row))
+            }
+            (_, "conform", _) => {
+                return Err("`conform` needs the name of an operation, as in `conform[add]`".into());
+            }
             (_, "gemm", []) => Gemm(Transposed::No, Transposed::No),
             (_, "gemm", [a, b]) => Gemm(letter(a)?, letter(b)?),
             (_, "gemm", _) => {

@@ -34,6 +34,8 @@ pub enum Computed {
     Scalar(Scalar),
     /// A new array.
     Array(Array),
+    /// A check that passed.
+    Nothing,
 }
 
 type Kernel<T> = Result<T, FaultKind>;
@@ -206,6 +208,11 @@ pub fn compute(op: &ArrayOp, args: &[Operand]) -> Kernel<Computed> {
                 None => shapes(format!("`{}` of an array without elements", op.name())),
             }
         }
+        ArrayOp::Conform(Some(row)) => common_shape(row.name(), args).map(|_| Computed::Nothing),
+        ArrayOp::Conform(None) => {
+            let plain = |k: usize| (args[k].array().0, Transposed::No);
+            Product::new(shape, plain(1), plain(2)).map(|_| Computed::Nothing)
+        }
         ArrayOp::ArgSort => {
             let mut order: Vec<i64> = (0..x.len() as i64).collect();
             match x {
@@ -220,7 +227,8 @@ pub fn compute(op: &ArrayOp, args: &[Operand]) -> Kernel<Computed> {
         | ArrayOp::Put
         | ArrayOp::AddSlice
         | ArrayOp::Gemm(..)
-        | ArrayOp::ScatterAdd => {
+        | ArrayOp::ScatterAdd
+        | ArrayOp::Refill => {
             unreachable!("works in place: see `update`")
         }
     }
@@ -256,6 +264,16 @@ pub fn update(op: &ArrayOp, shape: &[usize], x: ElementsMut, args: &[Operand]) -
                 (ElementsMut::F32(x), Elements::F32(v)) => section.write(x, v, |_, v| v),
                 (ElementsMut::I64(x), Elements::I64(v)) => section.write(x, v, |_, v| v),
                 (ElementsMut::Bool(x), Elements::Bool(v)) => section.write(x, v, |_, v| v),
+                _ => {}
+            }
+            Ok(())
+        }
+        ArrayOp::Refill => {
+            match (x, last) {
+                (ElementsMut::F64(x), Operand::Scalar(Scalar::F64(v))) => x.fill(v),
+                (ElementsMut::F32(x), Operand::Scalar(Scalar::F32(v))) => x.fill(v),
+                (ElementsMut::I64(x), Operand::Scalar(Scalar::I64(v))) => x.fill(v),
+                (ElementsMut::Bool(x), Operand::Scalar(Scalar::Bool(v))) => x.fill(v),
                 _ => {}
             }
             Ok(())
