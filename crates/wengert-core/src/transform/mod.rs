@@ -6,15 +6,21 @@
 
 pub mod activity;
 pub mod carries;
+pub mod copies;
 pub mod copy;
 pub mod dce;
+pub mod deferred;
+pub mod elementwise;
 pub mod emit;
 pub mod expand;
 pub mod fma;
+pub mod fuse;
 pub mod hoist;
 pub mod inline;
 pub mod jvp;
 pub mod pipeline;
 pub mod registers;
+pub mod reuse;
+pub mod shapes;
 pub mod stores;
 pub mod vjp;
