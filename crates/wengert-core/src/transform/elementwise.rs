@@ -28,7 +28,7 @@ pub fn fuse(from: &Func) -> Func {
     let mut func = from.clone();
     let body = std::mem::take(&mut func.body);
     let mut pass = Pass {
-        shapes: Shapes::of_params(&func),
+        shapes: Shapes::of_params(from),
         left: uses::counts(&body),
         func,
         dims: HashMap::new(),

@@ -20,7 +20,7 @@ use std::collections::{HashMap, HashSet};
 pub fn loops(from: &Func) -> Func {
     let mut func = from.clone();
     let body = std::mem::take(&mut func.body);
-    let mut pass = Pass { shapes: Shapes::of_params(&func), func: &func, ranges: HashMap::new() };
+    let mut pass = Pass { shapes: Shapes::of_params(from), func: &func, ranges: HashMap::new() };
     let body = pass.block(body);
     func.body = body;
     func

@@ -76,7 +76,8 @@ pub fn finish_with(module: &Module, passes: &Passes) -> Module {
             (passes.hoist, hoist::invariants),
             (passes.reuse, reuse::storage),
             (passes.deferred, deferred::products),
-            (*passes != Passes::NONE, dce::remove_dead),
+            // Shapes are checked by instructions of their own by now: what is dead goes without them.
+            (passes.elementwise, dce::remove_dead),
         ];
         for (on, pass) in steps {
             if on {

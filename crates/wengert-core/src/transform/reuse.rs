@@ -17,7 +17,7 @@ pub fn storage(from: &Func) -> Func {
     let body = std::mem::take(&mut func.body);
     let kept: HashSet<Value> =
         from.params().iter().copied().filter(|p| !consumes(from, *p)).collect();
-    let mut pass = Pass { shapes: Shapes::of_params(&func), func, kept };
+    let mut pass = Pass { shapes: Shapes::of_params(from), func, kept };
     let (body, _) = pass.block(body);
     pass.func.body = body;
     pass.func
