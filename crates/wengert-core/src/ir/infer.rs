@@ -1,7 +1,7 @@
 //! The result types of each operation: one place for the builder, the parser and the verifier.
 
 use super::types::{Elem, MAX_RANK, Op, Type};
-use crate::ops::{ArrayOp, Prim, Transposed};
+use crate::ops::{ArrayOp, Check, Prim, Transposed};
 
 /// The result type of a row of the table at these operand types.
 pub fn prim_result(prim: Prim, args: &[Type]) -> Result<Type, String> {
@@ -105,7 +105,7 @@ pub fn results(op: &Op, args: &[Type]) -> Option<Result<Vec<Type>, String>> {
             [x @ Array(..)] => Ok(vec![*x]),
             _ => given("`copy` takes an array"),
         },
-        Op::Array(ArrayOp::Conform(row)) => conform(*row, args),
+        Op::Array(ArrayOp::Conform(check)) => conform(*check, args),
         Op::Array(op) => array_result(op, args).map(|t| vec![t]),
         Op::Tape => fixed("tape", &[], &[Tape]),
         Op::Assert(_) => fixed("assert", &[Bool], &[]),
@@ -124,14 +124,14 @@ fn are_ints(types: &[Type], n: usize) -> bool {
 }
 
 /// `conform` has no result; its operands are those of the operation it speaks for.
-fn conform(row: Option<Prim>, args: &[Type]) -> Result<Vec<Type>, String> {
-    match (row, args) {
-        (None, _) => {
-            let gemm = ArrayOp::Gemm(Transposed::No, Transposed::No);
-            array_result(&gemm, args).map(|_| Vec::new())
-        }
-        (Some(_), [a, b]) if a.is_array() && a.rank() == b.rank() => Ok(Vec::new()),
-        (Some(_), _) => {
+fn conform(check: Check, args: &[Type]) -> Result<Vec<Type>, String> {
+    let alike = |op: &ArrayOp| array_result(op, args).map(|_| Vec::new());
+    match (check, args) {
+        (Check::Gemm, _) => alike(&ArrayOp::Gemm(Transposed::No, Transposed::No)),
+        (Check::Slice, _) => alike(&ArrayOp::Slice),
+        (Check::Expand, _) => alike(&ArrayOp::Expand(0)),
+        (Check::Row(_), [a, b]) if a.is_array() && a.rank() == b.rank() => Ok(Vec::new()),
+        (Check::Row(_), _) => {
             Err(format!("`conform` takes two arrays of equal rank, but is given ({})", list(args)))
         }
     }

@@ -59,11 +59,42 @@ pub enum ArrayOp {
     ArgMin,
     /// `argsort x`: the permutation that sorts a vector, equals in order, NaN last.
     ArgSort,
-    /// `conform[add] x, y`: nothing but the error that `add` gives where the shapes of `x` and `y` differ;
-    /// `conform[gemm] c, a, b`: that of `gemm` where the product does not fit. No result.
-    Conform(Option<Prim>),
+    /// `conform[add] x, y`: nothing but the error that `add` gives where the shapes of `x` and `y` differ,
+    /// and so for other operations (see [`Check`]). No result.
+    Conform(Check),
     /// `refill x, v`: the next version of `x` with every element `v`.
     Refill,
+}
+
+/// The operation whose error a `conform` gives, instead of its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Check {
+    /// A row on two arrays.
+    Row(Prim),
+    /// `gemm c, a, b`, nothing transposed.
+    Gemm,
+    /// `slice`.
+    Slice,
+    /// `expand`.
+    Expand,
+}
+
+impl Check {
+    /// The name of the operation.
+    pub fn name(self) -> &'static str {
+        match self {
+            Check::Row(row) => row.name(),
+            Check::Gemm => "gemm",
+            Check::Slice => "slice",
+            Check::Expand => "expand",
+        }
+    }
+
+    /// The check of that name.
+    pub fn from_name(name: &str) -> Option<Check> {
+        let found = [Check::Gemm, Check::Slice, Check::Expand].into_iter().find(|c| c.name() == name);
+        found.or_else(|| Prim::from_name(name).map(Check::Row))
+    }
 }
 
 /// Which way a sum accumulates.
@@ -159,7 +190,7 @@ impl ArrayOp {
             }
             ArrayOp::Gemm(Transposed::No, Transposed::No) => String::new(),
             ArrayOp::Gemm(a, b) => format!("[{},{}]", letter(a), letter(b)),
-            ArrayOp::Conform(row) => format!("[{}]", row.map_or("gemm", Prim::name)),
+            ArrayOp::Conform(row) => format!("[{}]", row.name()),
             _ => String::new(),
         }
     }
@@ -190,13 +221,12 @@ impl ArrayOp {
             (_, "sum", _) => Sum(Some(axis()?)),
             (_, "cumsum", _) => CumSum(axis()?, Direction::Forward),
             (_, "cumsum_back", _) => CumSum(axis()?, Direction::Backward),
-            (_, "conform", ["gemm"]) => Conform(None),
-            (_, "conform", [row]) if Prim::from_name(row).is_some() => {
-                Conform(Prim::from_name(row))
-            }
-            (_, "conform", _) => {
-                return Err("`conform` needs the name of an operation, as in `conform[add]`".into());
-            }
+            (_, "conform", attributes) => match attributes {
+                [name] if Check::from_name(name).is_some() => {
+                    return Ok(Check::from_name(name).map(Conform));
+                }
+                _ => return Err("`conform` needs an operation, as in `conform[add]`".into()),
+            },
             (_, "gemm", []) => Gemm(Transposed::No, Transposed::No),
             (_, "gemm", [a, b]) => Gemm(letter(a)?, letter(b)?),
             (_, "gemm", _) => {

@@ -9,7 +9,7 @@
 //!   multiply-adds in index order per element, starting from the accumulator, so that no blocking can change a bit.
 //! - `sum[axis]`, `cumsum`, `add_slice`, `scatter_add`: in index order.
 
-use super::array::{ArrayOp, Direction, Transposed};
+use super::array::{ArrayOp, Check, Direction, Transposed};
 use super::shaped::{Array, Data, Elements, ElementsMut, shown};
 use super::value::{Elem, Scalar};
 use crate::fault::FaultKind;
@@ -208,10 +208,15 @@ pub fn compute(op: &ArrayOp, args: &[Operand]) -> Kernel<Computed> {
                 None => shapes(format!("`{}` of an array without elements", op.name())),
             }
         }
-        ArrayOp::Conform(Some(row)) => common_shape(row.name(), args).map(|_| Computed::Nothing),
-        ArrayOp::Conform(None) => {
+        ArrayOp::Conform(check) => {
             let plain = |k: usize| (args[k].array().0, Transposed::No);
-            Product::new(shape, plain(1), plain(2)).map(|_| Computed::Nothing)
+            match check {
+                Check::Row(row) => common_shape(row.name(), args).map(|_| ()),
+                Check::Gemm => Product::new(shape, plain(1), plain(2)).map(|_| ()),
+                Check::Slice => Section::new(shape, &args[1..]).map(|_| ()),
+                Check::Expand => length(args[1].int()).map(|_| ()),
+            }
+            .map(|()| Computed::Nothing)
         }
         ArrayOp::ArgSort => {
             let mut order: Vec<i64> = (0..x.len() as i64).collect();

@@ -15,7 +15,7 @@ pub mod shaped;
 pub mod table;
 pub mod value;
 
-pub use array::{ArrayOp, Direction, Transposed};
+pub use array::{ArrayOp, Check, Direction, Transposed};
 pub use real::{Partial, Real, Uses};
 pub use shaped::{Array, Data};
 pub use table::{Class, Prim};

@@ -7,7 +7,7 @@
 //! no bit changes. Shapes that do not fit are reported where the product stood.
 
 use crate::ir::{Block, Elem, Func, Inst, Op, Type, Value, uses};
-use crate::ops::{ArrayOp, Prim, Scalar, Transposed};
+use crate::ops::{ArrayOp, Check, Prim, Scalar, Transposed};
 use crate::span::Span;
 use std::collections::HashMap;
 
@@ -170,7 +170,7 @@ fn defer(
     let params = [vector, vector, Type::I64].map(|t| emit.func.value(t, None));
     let count = params[2];
     let check = [c, product.args[1], product.args[2]];
-    emit.all(Op::Array(ArrayOp::Conform(None)), &check, &[], Vec::new());
+    emit.all(Op::Array(ArrayOp::Conform(Check::Gemm)), &check, &[], Vec::new());
     let mut filled = [params[0], params[1]];
     for k in 0..2 {
         let start = emit.one(Op::Prim(Prim::WMul), &[count, sizes[k]], Type::I64);

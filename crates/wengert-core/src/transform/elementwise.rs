@@ -10,12 +10,14 @@
 //! that can fail or has an effect passes it. No bit changes.
 
 use super::dce;
+use nest::{Emit, Nest, View};
 use super::shapes::{self, Shapes, Size};
 use crate::ir::verify::consumes;
 use crate::ir::{Block, Elem, Func, Inst, Op, Type, Value, uses};
-use crate::ops::{ArrayOp, Prim, Scalar};
-use crate::span::Span;
+use crate::ops::{ArrayOp, Check, Prim, Scalar};
 use std::collections::{HashMap, HashSet};
+
+mod nest;
 
 /// The function without elementwise operations on arrays.
 pub fn fuse(from: &Func) -> Func {
@@ -36,10 +38,12 @@ pub fn fuse(from: &Func) -> Func {
         fills: HashMap::new(),
         safe_fills: HashSet::new(),
         copies: HashMap::new(),
+        views: HashMap::new(),
         consumed: HashSet::new(),
     };
     let mut body = pass.block(body, owned);
-    drop_fills(&mut body, &pass.safe_fills);
+    let used = uses::counts(&body);
+    sweep(&mut body, &used, &pass);
     pass.func.body = body;
     dce::remove_dead(&pass.func)
 }
@@ -56,6 +60,8 @@ struct Group {
     members: Vec<Inst>,
     /// Arrays from outside that the members (or their shape) come from.
     reads: HashSet<Value>,
+    /// Operands that are not made, but read from what they are a part of.
+    views: HashMap<Value, Inst>,
 }
 
 struct Pass {
@@ -72,6 +78,8 @@ struct Pass {
     safe_fills: HashSet<Value>,
     /// Copies, and of what.
     copies: HashMap<Value, Value>,
+    /// Slices and expansions that only elementwise operations of their block use.
+    views: HashMap<Value, Inst>,
     consumed: HashSet<Value>,
 }
 
@@ -86,6 +94,7 @@ struct Open {
 impl Pass {
     fn block(&mut self, block: Block, owned: HashSet<Value>) -> Block {
         let mut open = Open { out: Vec::new(), pending: Vec::new(), owned };
+        self.find_views(&block);
         for mut inst in block.insts {
             self.rename(&mut inst.args);
             if is_elementwise(&self.func, &inst) {
@@ -102,6 +111,21 @@ impl Pass {
         }
         yields.iter().for_each(|y| self.passed(*y, true));
         Block { params: block.params, insts: open.out, yields }
+    }
+
+    /// Notes slices and expansions that need not be made.
+    fn find_views(&mut self, block: &Block) {
+        let mut inside: HashMap<Value, usize> = HashMap::new();
+        for inst in block.insts.iter().filter(|i| is_elementwise(&self.func, i)) {
+            inst.args.iter().for_each(|a| *inside.entry(*a).or_default() += 1);
+        }
+        for inst in &block.insts {
+            if let Op::Array(ArrayOp::Slice | ArrayOp::Expand(_)) = inst.op
+                && inside.get(&inst.results[0]) == self.left.get(&inst.results[0])
+            {
+                self.views.insert(inst.results[0], inst.clone());
+            }
+        }
     }
 
     fn rename(&self, values: &mut [Value]) {
@@ -174,6 +198,10 @@ impl Pass {
                     self.safe_fills.insert(inst.results[0]);
                 }
             }
+            Op::Array(ArrayOp::Slice | ArrayOp::Expand(_)) => {
+                // With its operands as they are called by now.
+                self.views.entry(inst.results[0]).and_modify(|view| *view = inst.clone());
+            }
             Op::Copy => {
                 self.copies.insert(inst.results[0], inst.args[0]);
             }
@@ -220,7 +248,7 @@ impl Pass {
                 self.flush_where(open, Group::traps);
                 let like = |v: Value| open.pending.iter().find(|g| g.makes(v)).map_or(v, |g| g.like);
                 open.out.push(Inst {
-                    op: Op::Array(ArrayOp::Conform(Some(prim))),
+                    op: Op::Array(ArrayOp::Conform(Check::Row(prim))),
                     args: vec![like(arrays[0]), like(*other)],
                     results: Vec::new(),
                     blocks: Vec::new(),
@@ -233,7 +261,7 @@ impl Pass {
             self.flush_where(open, Group::traps);
         }
         self.shapes.note(&self.func, &inst);
-        let mut group = Group { like: arrays[0], members: Vec::new(), reads: HashSet::new() };
+        let mut group = Group { like: arrays[0], members: Vec::new(), reads: HashSet::new(), views: HashMap::new() };
         let shapes = &self.shapes;
         let (joined, apart) =
             std::mem::take(&mut open.pending).into_iter().partition::<Vec<_>, _>(|g| {
@@ -245,6 +273,7 @@ impl Pass {
                 group = other;
             } else {
                 group.reads.extend(other.reads);
+                group.views.extend(other.views);
                 group.members.extend(other.members);
             }
         }
@@ -258,6 +287,10 @@ impl Pass {
                 *arg = *from;
             }
             group.reads.insert(*arg);
+            if let Some(view) = self.views.get(arg).filter(|v| !self.consumed.contains(&v.args[0])) {
+                group.reads.insert(view.args[0]);
+                group.views.insert(*arg, view.clone());
+            }
             if let Some(v) = self.fills.get(arg) {
                 *arg = *v;
             }
@@ -290,6 +323,8 @@ impl Pass {
         let mut free: Vec<Value> = group.reads.iter().copied().collect();
         free.retain(|x| {
             let others = open.pending.iter().any(|g| g.reads.contains(x));
+            let viewed = group.views.values().any(|v| v.args[0] == *x);
+            let others = others || viewed || group.views.contains_key(x);
             open.owned.contains(x) && !left(x) && !others && !self.consumed.contains(x)
         });
         free.sort_unstable();
@@ -307,14 +342,24 @@ impl Pass {
             sizes.push(match size {
                 Size::Number(n) => emit.func.constant(Scalar::I64(*n)),
                 Size::Value(v) => *v,
-                other => *self.dims.entry(other.clone()).or_insert_with(|| {
-                    emit.one(Op::Dim(k as u8), vec![group.like], Type::I64)
+                other => *self.dims.entry(other.clone()).or_insert_with(|| match other {
+                    Size::Axis(x, axis) if !self.consumed.contains(x) => {
+                        emit.one(Op::Dim(*axis), vec![*x], Type::I64)
+                    }
+                    _ => emit.one(Op::Dim(k as u8), vec![group.like], Type::I64),
                 }),
             });
         }
-        let total = sizes[1..].iter().fold(sizes[0], |n, d| {
-            emit.one(Op::Prim(Prim::WMul), vec![n, *d], Type::I64)
-        });
+        let views: HashMap<Value, View> =
+            group.views.into_iter().map(|(v, inst)| (v, View::new(&mut emit, inst))).collect();
+        let bounds = if views.is_empty() {
+            let rest = sizes[1..].iter();
+            vec![rest.fold(sizes[0], |n, d| {
+                emit.one(Op::Prim(Prim::WMul), vec![n, *d], Type::I64)
+            })]
+        } else {
+            sizes.clone()
+        };
         let inits: Vec<Value> = outputs
             .iter()
             .zip(&taken)
@@ -327,15 +372,10 @@ impl Pass {
             })
             .collect();
         self.consumed.extend(inits.iter().copied());
-        let body = loop_body(&mut self.func, &members, &outputs, &taken);
-        let start = self.func.constant(Scalar::I64(0));
-        open.out.push(Inst {
-            op: Op::For,
-            args: [&[start, total], &inits[..]].concat(),
-            results: outputs,
-            blocks: vec![body],
-            span,
-        });
+        let nest = Nest { members, outputs: &outputs, taken: &taken, views, bounds, span };
+        let mut made = nest.level(&mut self.func, &mut Vec::new(), &inits);
+        made.results = outputs;
+        open.out.push(made);
     }
 }
 
@@ -362,74 +402,21 @@ fn zero(elem: Elem) -> Scalar {
     }
 }
 
-/// Appends instructions with one result.
-struct Emit<'a> {
-    func: &'a mut Func,
-    out: &'a mut Vec<Inst>,
-    span: Span,
-}
-
-impl Emit<'_> {
-    fn one(&mut self, op: Op, args: Vec<Value>, ty: Type) -> Value {
-        let result = self.func.value(ty, None);
-        let (results, blocks) = (vec![result], Vec::new());
-        self.out.push(Inst { op, args, results, blocks, span: self.span });
-        result
-    }
-}
-
-/// The loop over positions: elements are read once, results are written at their position.
-fn loop_body(
-    func: &mut Func,
-    members: &[&Inst],
-    outputs: &[Value],
-    taken: &[Option<Value>],
-) -> Block {
-    let k = func.value(Type::I64, None);
-    let carries: Vec<Value> =
-        outputs.iter().map(|o| func.value(func.ty(*o), func.name_of(*o))).collect();
-    let mut insts = Vec::new();
-    let mut element: HashMap<Value, Value> = HashMap::new();
-    for m in members {
-        let mut emit = Emit { func, out: &mut insts, span: m.span };
-        let mut args = Vec::new();
-        for a in &m.args {
-            args.push(match emit.func.ty(*a) {
-                ty @ Type::Array(..) => *element.entry(*a).or_insert_with(|| {
-                    // What is overwritten is read through the version the loop carries.
-                    let from = taken.iter().position(|t| *t == Some(*a));
-                    let from = from.map_or(*a, |at| carries[at]);
-                    let ty = ty.elem().unwrap_or(Elem::F64).scalar();
-                    emit.one(Op::Array(ArrayOp::Peek), vec![from, k], ty)
-                }),
-                _ => *a,
-            });
-        }
-        let elem = emit.func.ty(m.results[0]).elem().unwrap_or(Elem::F64);
-        let value = emit.one(m.op.clone(), args, elem.scalar());
-        element.insert(m.results[0], value);
-    }
-    let mut yields = Vec::new();
-    for (o, carry) in outputs.iter().zip(&carries) {
-        let span = members.iter().find(|m| m.results[0] == *o).map_or(Span::default(), |m| m.span);
-        let ty = func.ty(*o);
-        let mut emit = Emit { func, out: &mut insts, span };
-        yields.push(emit.one(Op::Array(ArrayOp::Poke), vec![*carry, k, element[o]], ty));
-    }
-    Block { params: [&[k], &carries[..]].concat(), insts, yields }
-}
-
-/// Fills that nothing uses any more and that cannot fail go.
-fn drop_fills(body: &mut Block, safe: &HashSet<Value>) {
-    fn sweep(block: &mut Block, used: &HashMap<Value, usize>, safe: &HashSet<Value>) {
-        let dead = |i: &Inst| {
-            i.op == Op::Fill && !used.contains_key(&i.results[0]) && safe.contains(&i.results[0])
+/// What nothing uses any more goes: fills that cannot fail; of slices and expansions, the check stays.
+fn sweep(block: &mut Block, used: &HashMap<Value, usize>, pass: &Pass) {
+    let dead = |i: &Inst| i.results.first().is_some_and(|r| !used.contains_key(r));
+    let safe = |i: &Inst| i.op == Op::Fill && pass.safe_fills.contains(&i.results[0]);
+    block.insts.retain(|i| !(dead(i) && safe(i)));
+    for inst in &mut block.insts {
+        let check = match inst.op {
+            Op::Array(ArrayOp::Slice) => Some(Check::Slice),
+            Op::Array(ArrayOp::Expand(_)) => Some(Check::Expand),
+            _ => None,
         };
-        block.insts.retain(|i| !dead(i));
-        for inst in &mut block.insts {
-            inst.blocks.iter_mut().for_each(|b| sweep(b, used, safe));
+        if let Some(check) = check.filter(|_| dead(inst)) {
+            inst.op = Op::Array(ArrayOp::Conform(check));
+            inst.results.clear();
         }
+        inst.blocks.iter_mut().for_each(|b| sweep(b, used, pass));
     }
-    let used = uses::counts(body);
-    sweep(body, &used, safe);
 }

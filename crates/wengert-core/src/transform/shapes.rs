@@ -6,7 +6,7 @@
 //! blocks as they do ([`Shapes::enter`], [`Shapes::leave`]).
 
 use crate::ir::{Block, Func, Inst, Op, Type, Value, uses};
-use crate::ops::{ArrayOp, Prim, Scalar};
+use crate::ops::{ArrayOp, Check, Prim, Scalar};
 use std::collections::{HashMap, HashSet};
 
 /// How many elements along an axis, or a product of such numbers.
@@ -170,7 +170,7 @@ impl Shapes {
             dims.iter().map(|d| shapes.int(func, *d)).collect()
         };
         let Some(result) = inst.results.first().copied() else {
-            if let Op::Array(ArrayOp::Conform(Some(_))) = inst.op {
+            if let Op::Array(ArrayOp::Conform(Check::Row(_))) = inst.op {
                 self.learn(args[0], args[1]);
             }
             return;
