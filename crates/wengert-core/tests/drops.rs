@@ -122,8 +122,8 @@ fn costs(text: &str, args: &[Val], passes: Passes) -> (Counters, Counters) {
 }
 
 /// Asserts that bytes moved, bytes allocated and the peak fall at least to these fractions.
-fn assert_drops(name: &str, text: &str, args: &[Val], at_most: [f64; 3]) {
-    let (plain, passed) = costs(text, args, Passes::ALL);
+fn assert_drops(name: &str, text: &str, args: &[Val], passes: Passes, at_most: [f64; 3]) {
+    let (plain, passed) = costs(text, args, passes);
     let ratio = |a: u64, b: u64| b as f64 / a as f64;
     let found = [
         ratio(plain.moved_bytes, passed.moved_bytes),
@@ -138,20 +138,34 @@ fn assert_drops(name: &str, text: &str, args: &[Val], at_most: [f64; 3]) {
 #[test]
 fn a_network_and_its_adjoint() {
     let n = 64;
-    let args =
-        [matrix(n, n), Val::array(wave(n)), Val::array(wave(n)), Val::array(wave(n)), Val::i64(100)];
-    assert_drops("network", NETWORK, &args, [0.65, 0.65, 1.0]);
+    let args = [
+        matrix(n, n),
+        Val::array(wave(n)),
+        Val::array(wave(n)),
+        Val::array(wave(n)),
+        Val::i64(100),
+    ];
+    // The blocks of deferred products cost some memory, and save most of the traffic.
+    assert_drops("network", NETWORK, &args, Passes::ALL, [0.57, 0.5, 1.3]);
+    let alone = Passes { deferred: false, ..Passes::ALL };
+    assert_drops("network, nothing deferred", NETWORK, &args, alone, [0.95, 0.4, 1.0]);
 }
 
 #[test]
 fn a_stencil() {
-    assert_drops("stencil", STENCIL, &[matrix(40, 50), Val::i64(10)], [0.62, 0.6, 0.8]);
+    assert_drops(
+        "stencil",
+        STENCIL,
+        &[matrix(40, 50), Val::i64(10)],
+        Passes::ALL,
+        [0.31, 0.12, 0.42],
+    );
 }
 
 #[test]
 fn a_chain_of_operations() {
     let args = [Val::array(wave(1000)), Val::array(wave(1000)), Val::i64(10)];
-    assert_drops("chain", CHAIN, &args, [0.6, 0.6, 0.9]);
+    assert_drops("chain", CHAIN, &args, Passes::ALL, [0.46, 0.06, 0.81]);
 }
 
 #[test]
@@ -171,11 +185,11 @@ fn outer_products_move_a_block_at_a_time() {
           return %r
         }";
     let only = Passes { deferred: true, ..Passes::NONE };
-    for steps in [0, 1, 63, 64, 65, 200] {
+    for steps in [0, 1, 31, 32, 33, 200] {
         let args = [matrix(48, 32), matrix(200, 48), matrix(200, 32), Val::i64(steps)];
         let (plain, passed) = costs(text, &args, only);
         println!("{steps} steps: {} bytes became {}", plain.moved_bytes, passed.moved_bytes);
-        if steps >= 64 {
+        if steps >= 31 {
             assert!(passed.moved_bytes * 3 < plain.moved_bytes, "{steps}: {passed:?} of {plain:?}");
         }
     }

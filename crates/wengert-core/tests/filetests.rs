@@ -10,7 +10,10 @@ use wengert_core::interp::{Interp, Val};
 use wengert_core::ir::{Elem, Func, Module, Type, parse, verify};
 use wengert_core::ops::{Array, Scalar, kernels};
 use wengert_core::span::{Diagnostic, Span};
-use wengert_core::transform::{carries, dce, fma, hoist, inline, jvp, pipeline, stores, vjp};
+use wengert_core::transform::{
+    carries, copies, dce, deferred, elementwise, fma, fuse, hoist, inline, jvp, pipeline, reuse,
+    stores, vjp,
+};
 
 /// Iterations a `while` loop of a file test may take.
 const MAX_ITERATIONS: u64 = 1000;
@@ -27,7 +30,10 @@ macro_rules! topics {
     };
 }
 
-topics! { text verify run inline carries fma dce stores hoist pipeline jvp vjp }
+topics! {
+    text verify run inline carries fma dce stores hoist pipeline jvp vjp
+    elementwise fuse copies reuse deferred
+}
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../filetests")
@@ -162,6 +168,11 @@ impl<'a> FileTest<'a> {
             "dce" => Ok(alone(dce::remove_dead(func))),
             "stores" => Ok(alone(stores::remove_dead(func))),
             "hoist" => Ok(alone(hoist::invariants(func))),
+            "elementwise" => Ok(alone(elementwise::fuse(func))),
+            "fuse" => Ok(alone(fuse::loops(func))),
+            "copies" => Ok(alone(copies::remove(func))),
+            "reuse" => Ok(alone(reuse::storage(func))),
+            "deferred" => Ok(alone(deferred::products(func))),
             "pipeline" => piped().map(alone),
             "jvp" => piped().and_then(|f| jvp::jvp(&f, &wrt)).map(alone),
             "vjp" => piped().and_then(|f| vjp::vjp(&f, &wrt)),

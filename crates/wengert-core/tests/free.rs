@@ -6,8 +6,8 @@ use wengert_core::fault::Fault;
 use wengert_core::interp::{Interp, Val};
 use wengert_core::ir::{Module, parse, verify};
 use wengert_core::ops::Array;
-use wengert_core::transform::{dce, elementwise};
 use wengert_core::transform::pipeline::{Passes, finish_with};
+use wengert_core::transform::{dce, elementwise};
 
 /// What a value of a random program is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,8 +57,9 @@ impl Generator {
     }
 
     fn pick_where(&mut self, wanted: impl Fn(&Known) -> bool) -> Option<usize> {
-        let all: Vec<usize> =
-            (0..self.known.len()).filter(|k| self.known[*k].there && wanted(&self.known[*k])).collect();
+        let all: Vec<usize> = (0..self.known.len())
+            .filter(|k| self.known[*k].there && wanted(&self.known[*k]))
+            .collect();
         if all.is_empty() { None } else { Some(all[self.random.below(all.len() as u64) as usize]) }
     }
 
@@ -306,8 +307,13 @@ impl Generator {
 
 fn program(seed: u64) -> String {
     let mut known = Vec::new();
-    let params =
-        [("x", Kind::Long), ("y", Kind::Long), ("u", Kind::Short), ("m", Kind::Matrix), ("s", Kind::Float)];
+    let params = [
+        ("x", Kind::Long),
+        ("y", Kind::Long),
+        ("u", Kind::Short),
+        ("m", Kind::Matrix),
+        ("s", Kind::Float),
+    ];
     for (name, kind) in params {
         // Depth: the parameters stay the caller's, but for `y`.
         let depth = if name == "y" { 0 } else { usize::MAX };
@@ -317,7 +323,8 @@ fn program(seed: u64) -> String {
     let mut g = Generator { random: Random(seed), text, known, names: 0, depth: 0 };
     let some = 4 + g.random.below(12);
     (0..some).for_each(|_| g.statement());
-    let kinds: Vec<Kind> = (0..3).map(|_| g.array_kind()).chain([Kind::Float, Kind::Float]).collect();
+    let kinds: Vec<Kind> =
+        (0..3).map(|_| g.array_kind()).chain([Kind::Float, Kind::Float]).collect();
     let results = g.yields(&kinds).replace("yield", "return");
     let types: Vec<&str> = kinds.iter().map(|k| k.text()).collect();
     let params: Vec<String> =

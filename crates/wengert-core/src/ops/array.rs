@@ -92,7 +92,8 @@ impl Check {
 
     /// The check of that name.
     pub fn from_name(name: &str) -> Option<Check> {
-        let found = [Check::Gemm, Check::Slice, Check::Expand].into_iter().find(|c| c.name() == name);
+        let found =
+            [Check::Gemm, Check::Slice, Check::Expand].into_iter().find(|c| c.name() == name);
         found.or_else(|| Prim::from_name(name).map(Check::Row))
     }
 }

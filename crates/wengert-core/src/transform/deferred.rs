@@ -12,7 +12,7 @@ use crate::span::Span;
 use std::collections::HashMap;
 
 /// How many outer products are applied at once.
-pub const ROWS: i64 = 64;
+pub const ROWS: i64 = 32;
 
 /// A matrix known to have at most this many elements is not worth it.
 const SMALL: i64 = 256;
@@ -115,23 +115,35 @@ impl Emit<'_> {
         self.func.constant(Scalar::I64(n))
     }
 
+    /// A block with `y` as its row number `count`.
+    fn with_row(&mut self, block: Value, count: Value, y: Value, n: Value) -> Value {
+        let ty = self.func.ty(block);
+        let start = self.one(Op::Prim(Prim::WMul), &[count, n], Type::I64);
+        let [j, carried] = [Type::I64, ty].map(|t| self.func.value(t, None));
+        let outer = std::mem::take(&mut self.insts);
+        let elem = ty.elem().unwrap_or(Elem::F64);
+        let v = self.one(Op::Array(ArrayOp::Peek), &[y, j], elem.scalar());
+        let at = self.one(Op::Prim(Prim::WAdd), &[start, j], Type::I64);
+        let next = self.one(Op::Array(ArrayOp::Poke), &[carried, at, v], ty);
+        let insts = std::mem::replace(&mut self.insts, outer);
+        let body = Block { params: vec![j, carried], insts, yields: vec![next] };
+        let zero = self.int(0);
+        self.all(Op::For, &[zero, n, block], &[ty], vec![body])[0]
+    }
+
     /// `C` plus the product of the first `rows` rows of the blocks.
     fn apply(&mut self, c: Value, blocks: [Value; 2], sizes: [Value; 2], rows: Value) -> Value {
         let (zero, one) = (self.int(0), self.int(1));
-        let elem = self.func.ty(c).elem().unwrap_or(Elem::F64);
+        let ty = self.func.ty(c);
         let mut factors = vec![c];
         for (x, n) in blocks.into_iter().zip(sizes) {
-            let mut filled = x;
-            if self.func.as_const(rows).is_none() {
-                let total = self.one(Op::Prim(Prim::WMul), &[rows, n], Type::I64);
-                let slice = Op::Array(ArrayOp::Slice);
-                filled = self.one(slice, &[x, zero, total, one], Type::of(elem, 1));
-            }
-            let reshape = Op::Array(ArrayOp::Reshape);
-            factors.push(self.one(reshape, &[filled, rows, n], Type::of(elem, 2)));
+            let whole = self.func.as_const(rows).is_some();
+            let section = [x, zero, rows, one, zero, n, one];
+            let slice = Op::Array(ArrayOp::Slice);
+            factors.push(if whole { x } else { self.one(slice, &section, ty) });
         }
         let gemm = ArrayOp::Gemm(Transposed::Yes, Transposed::No);
-        self.one(Op::Array(gemm), &factors, self.func.ty(c))
+        self.one(Op::Array(gemm), &factors, ty)
     }
 }
 
@@ -145,37 +157,31 @@ fn defer(
 ) {
     let init = inst.args[inst.args.len() - inst.results.len() + carry];
     let matrix = func.ty(init);
-    let vector = Type::of(matrix.elem().unwrap_or(Elem::F64), 1);
     let product = inst.blocks[0].insts.remove(at);
     let (c, next) = (product.args[0], product.results[0]);
     let span = product.span;
 
-    // Before the loop: two empty blocks, the rows one after the other.
+    // Before the loop: two empty blocks.
     let mut emit = Emit { func, insts: Vec::new(), span };
     let rows = emit.int(ROWS);
     let (zero, one) = (emit.int(0), emit.int(1));
-    let blank = match vector.elem() {
+    let blank = match matrix.elem() {
         Some(Elem::F32) => Scalar::F32(0.0),
         _ => Scalar::F64(0.0),
     };
     let blank = emit.func.constant(blank);
     let sizes = [0, 1].map(|k| emit.one(Op::Dim(k), &[init], Type::I64));
-    let blocks = sizes.map(|n| {
-        let total = emit.one(Op::Prim(Prim::WMul), &[rows, n], Type::I64);
-        emit.one(Op::Fill, &[total, blank], vector)
-    });
+    let blocks = sizes.map(|n| emit.one(Op::Fill, &[rows, n, blank], matrix));
     before.append(&mut emit.insts);
 
     // In the loop: the vectors become rows; full blocks are applied.
-    let params = [vector, vector, Type::I64].map(|t| emit.func.value(t, None));
+    let params = [matrix, matrix, Type::I64].map(|t| emit.func.value(t, None));
     let count = params[2];
     let check = [c, product.args[1], product.args[2]];
     emit.all(Op::Array(ArrayOp::Conform(Check::Gemm)), &check, &[], Vec::new());
     let mut filled = [params[0], params[1]];
     for k in 0..2 {
-        let start = emit.one(Op::Prim(Prim::WMul), &[count, sizes[k]], Type::I64);
-        let put = [filled[k], start, sizes[k], one, product.args[k + 1]];
-        filled[k] = emit.one(Op::Array(ArrayOp::Put), &put, vector);
+        filled[k] = emit.with_row(filled[k], count, product.args[k + 1], sizes[k]);
     }
     let counted = emit.one(Op::Prim(Prim::WAdd), &[count, one], Type::I64);
     let full = emit.one(Op::Prim(Prim::IEq), &[counted, rows], Type::Bool);
@@ -199,7 +205,7 @@ fn defer(
 
     // After the loop: what is left over.
     inst.args.extend([blocks[0], blocks[1], zero]);
-    let ends = [vector, vector, Type::I64].map(|t| emit.func.value(t, None));
+    let ends = [matrix, matrix, Type::I64].map(|t| emit.func.value(t, None));
     inst.results.extend(ends);
     let unfinished = emit.func.value(matrix, None);
     let result = std::mem::replace(&mut inst.results[carry], unfinished);

@@ -10,11 +10,11 @@
 //! that can fail or has an effect passes it. No bit changes.
 
 use super::dce;
-use nest::{Emit, Nest, View};
 use super::shapes::{self, Shapes, Size};
 use crate::ir::verify::consumes;
 use crate::ir::{Block, Elem, Func, Inst, Op, Type, Value, uses};
 use crate::ops::{ArrayOp, Check, Prim, Scalar};
+use nest::{Emit, Nest, View};
 use std::collections::{HashMap, HashSet};
 
 mod nest;
@@ -246,7 +246,8 @@ impl Pass {
         for other in &arrays[1..] {
             if !self.shapes.same(arrays[0], *other) {
                 self.flush_where(open, Group::traps);
-                let like = |v: Value| open.pending.iter().find(|g| g.makes(v)).map_or(v, |g| g.like);
+                let like =
+                    |v: Value| open.pending.iter().find(|g| g.makes(v)).map_or(v, |g| g.like);
                 open.out.push(Inst {
                     op: Op::Array(ArrayOp::Conform(Check::Row(prim))),
                     args: vec![like(arrays[0]), like(*other)],
@@ -261,12 +262,16 @@ impl Pass {
             self.flush_where(open, Group::traps);
         }
         self.shapes.note(&self.func, &inst);
-        let mut group = Group { like: arrays[0], members: Vec::new(), reads: HashSet::new(), views: HashMap::new() };
+        let mut group = Group {
+            like: arrays[0],
+            members: Vec::new(),
+            reads: HashSet::new(),
+            views: HashMap::new(),
+        };
         let shapes = &self.shapes;
-        let (joined, apart) =
-            std::mem::take(&mut open.pending).into_iter().partition::<Vec<_>, _>(|g| {
-                shapes.same(g.like, arrays[0])
-            });
+        let (joined, apart) = std::mem::take(&mut open.pending)
+            .into_iter()
+            .partition::<Vec<_>, _>(|g| shapes.same(g.like, arrays[0]));
         open.pending = apart;
         for other in joined {
             if group.members.is_empty() {
@@ -287,7 +292,8 @@ impl Pass {
                 *arg = *from;
             }
             group.reads.insert(*arg);
-            if let Some(view) = self.views.get(arg).filter(|v| !self.consumed.contains(&v.args[0])) {
+            if let Some(view) = self.views.get(arg).filter(|v| !self.consumed.contains(&v.args[0]))
+            {
                 group.reads.insert(view.args[0]);
                 group.views.insert(*arg, view.clone());
             }
@@ -354,9 +360,7 @@ impl Pass {
             group.views.into_iter().map(|(v, inst)| (v, View::new(&mut emit, inst))).collect();
         let bounds = if views.is_empty() {
             let rest = sizes[1..].iter();
-            vec![rest.fold(sizes[0], |n, d| {
-                emit.one(Op::Prim(Prim::WMul), vec![n, *d], Type::I64)
-            })]
+            vec![rest.fold(sizes[0], |n, d| emit.one(Op::Prim(Prim::WMul), vec![n, *d], Type::I64))]
         } else {
             sizes.clone()
         };

@@ -148,9 +148,8 @@ impl Pass<'_> {
         let mut links = Links::default();
         links.second.insert(b.params[0], a.params[0]);
         for (k, made) in first.results.iter().enumerate() {
-            let inits: Vec<usize> = (0..second.results.len())
-                .filter(|j| second.args[2 + j] == *made)
-                .collect();
+            let inits: Vec<usize> =
+                (0..second.results.len()).filter(|j| second.args[2 + j] == *made).collect();
             let captured = uses_value(b, *made);
             if inits.is_empty() && !captured {
                 continue;
@@ -206,7 +205,9 @@ impl Pass<'_> {
                 !in_range(args[1], &self.shapes.total(args[0]))
             }
             Op::Array(ArrayOp::Refill) => false,
-            Op::If | Op::For => inst.blocks.iter().any(|b| b.insts.iter().any(|i| self.can_fail(i))),
+            Op::If | Op::For => {
+                inst.blocks.iter().any(|b| b.insts.iter().any(|i| self.can_fail(i)))
+            }
             _ => !shapes::is_harmless(&self.shapes, self.func, inst),
         }
     }
@@ -276,7 +277,8 @@ impl Walk<'_> {
             match (&inst.op, &taken[..]) {
                 (_, []) => {
                     let nested = inst.blocks.iter().all(|b| self.reads(b, counter, version));
-                    let read = !inst.args.contains(&version) || self.is_read(inst, counter, version);
+                    let read =
+                        !inst.args.contains(&version) || self.is_read(inst, counter, version);
                     if !nested || !read {
                         return false;
                     }

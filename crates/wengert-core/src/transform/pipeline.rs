@@ -3,9 +3,7 @@
 //! The first ones decide the order of adjoint sums and where products are fused, so they are part of
 //! what a program means and are never switched off. Passes after differentiation change no bit.
 
-use super::{
-    carries, copies, dce, deferred, elementwise, expand, fma, fuse, hoist, inline, reuse,
-};
+use super::{carries, copies, dce, deferred, elementwise, expand, fma, fuse, hoist, inline, reuse};
 use crate::ir::{Func, Module};
 use crate::span::Diagnostic;
 
