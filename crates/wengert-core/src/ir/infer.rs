@@ -130,9 +130,13 @@ fn conform(check: Check, args: &[Type]) -> Result<Vec<Type>, String> {
         (Check::Gemm, _) => alike(&ArrayOp::Gemm(Transposed::No, Transposed::No)),
         (Check::Slice, _) => alike(&ArrayOp::Slice),
         (Check::Expand, _) => alike(&ArrayOp::Expand(0)),
+        (Check::Row(_), sizes) if !sizes.is_empty() && are_ints(sizes, sizes.len() / 2 * 2) => {
+            Ok(Vec::new())
+        }
         (Check::Row(_), [a, b]) if a.is_array() && a.rank() == b.rank() => Ok(Vec::new()),
         (Check::Row(_), _) => {
-            Err(format!("`conform` takes two arrays of equal rank, but is given ({})", list(args)))
+            let what = "two arrays of equal rank or the sizes of two";
+            Err(format!("`conform` takes {what}, but is given ({})", list(args)))
         }
     }
 }

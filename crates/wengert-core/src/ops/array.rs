@@ -69,7 +69,7 @@ pub enum ArrayOp {
 /// The operation whose error a `conform` gives, instead of its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Check {
-    /// A row on two arrays.
+    /// A row on two arrays, or on two of the given sizes (first those of one, then those of the other).
     Row(Prim),
     /// `gemm c, a, b`, nothing transposed.
     Gemm,

@@ -211,6 +211,11 @@ pub fn compute(op: &ArrayOp, args: &[Operand]) -> Kernel<Computed> {
         ArrayOp::Conform(check) => {
             let plain = |k: usize| (args[k].array().0, Transposed::No);
             match check {
+                Check::Row(row) if matches!(args[0], Operand::Scalar(_)) => {
+                    let sizes: Vec<usize> = args.iter().map(|n| n.int() as usize).collect();
+                    let (a, b) = sizes.split_at(sizes.len() / 2);
+                    if a == b { Ok(()) } else { different(row.name(), a, b) }
+                }
                 Check::Row(row) => common_shape(row.name(), args).map(|_| ()),
                 Check::Gemm => Product::new(shape, plain(1), plain(2)).map(|_| ()),
                 Check::Slice => Section::new(shape, &args[1..]).map(|_| ()),

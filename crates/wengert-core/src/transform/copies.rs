@@ -2,28 +2,32 @@
 //! while what they are copies of stays as it is.
 //!
 //! An array from outside the block (a loop's body runs again) or that the caller keeps is never handed
-//! out for its copy. No bit changes.
+//! out for its copy. Errors name arrays, so a copy that is indexed by another name stays. No bit changes.
 
 use super::carries::rename_inside;
 use crate::ir::verify::consumes;
 use crate::ir::{Block, Func, Inst, Op, Value, uses};
+use crate::ops::ArrayOp;
 use std::collections::{HashMap, HashSet};
 
 /// The function without copies that nothing can tell from the original.
 pub fn remove(func: &Func) -> Func {
     let kept = func.params().iter().copied().filter(|p| !consumes(func, *p)).collect();
     let mut result = func.clone();
-    block(&mut result.body, &kept);
+    block(func, &mut result.body, &kept);
     result
 }
 
-fn block(block_: &mut Block, kept: &HashSet<Value>) {
+fn block(func: &Func, block_: &mut Block, kept: &HashSet<Value>) {
     for inst in &mut block_.insts {
-        inst.blocks.iter_mut().for_each(|b| block(b, kept));
+        inst.blocks.iter_mut().for_each(|b| block(func, b, kept));
     }
     let mut at = 0;
     while at < block_.insts.len() {
-        if block_.insts[at].op == Op::Copy && is_needless(block_, at, kept) {
+        if block_.insts[at].op == Op::Copy
+            && is_needless(block_, at, kept)
+            && !is_named(func, block_, &block_.insts[at])
+        {
             let inst = block_.insts.remove(at);
             let renamed = HashMap::from([(inst.results[0], inst.args[0])]);
             rename_inside(block_, &renamed);
@@ -31,6 +35,23 @@ fn block(block_: &mut Block, kept: &HashSet<Value>) {
             at += 1;
         }
     }
+}
+
+/// Whether an error could tell the copy from the array by its name.
+fn is_named(func: &Func, block: &Block, inst: &Inst) -> bool {
+    let (x, copy) = (inst.args[0], inst.results[0]);
+    let mut indexed = false;
+    block.walk(&mut |i| {
+        let names = match &i.op {
+            Op::Load | Op::Store => true,
+            // These two are made by passes, in range.
+            Op::Array(ArrayOp::Peek | ArrayOp::Poke) => false,
+            Op::Array(op) => op.can_fail(),
+            _ => false,
+        };
+        indexed |= names && i.args.first() == Some(&copy);
+    });
+    indexed && func.name_of(x) != func.name_of(copy)
 }
 
 /// Whether the array can be used where its copy is.
@@ -57,4 +78,27 @@ fn is_needless(block: &Block, at: usize, kept: &HashSet<Value>) -> bool {
         taken
     };
     end < after.len() && !taken(copy, after) && !taken(x, &after[..=end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{array, count, same};
+    use super::*;
+    use crate::interp::Val;
+
+    #[test]
+    fn carries_are_handed_out_for_their_copies() {
+        let text = "func @f(%x: [f64], %n: i64) -> [f64] {
+           %x0 = copy %x
+           %y = for %i in 0..%n carry (%a = %x0) {
+             %c = copy %a
+             %d = poke %c, %i, 2.5
+             yield %d
+           }
+           return %y
+         }";
+        let func = same(text, remove, &[array(&[4]), Val::i64(3)]);
+        // The caller keeps its array.
+        assert_eq!(count(&func, |op| *op == Op::Copy), 1, "{func}");
+    }
 }

@@ -216,3 +216,29 @@ fn defer(
     }
     after.append(&mut emit.insts);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{array, count, same};
+    use super::*;
+    use crate::interp::Val;
+
+    #[test]
+    fn every_number_of_iterations_gives_the_same_bits() {
+        let text = "func @f(%c: [[f64]], %y: [f64], %x: [f64], %n: i64) -> ([[f64]], [f64]) {
+           %y0 = copy %y
+           %r, %e = for %i in 0..%n carry (%c1 = %c, %y1 = %y0) {
+             %c2 = gemm %c1, %y1, %x
+             %f = itof %i
+             %y2 = store %y1, 0, %f
+             yield %c2, %y2
+           }
+           return %r, %e
+         }";
+        for n in [0, 1, ROWS - 1, ROWS, ROWS + 1, 3 * ROWS, 3 * ROWS + 5] {
+            let args = [array(&[3, 4]), array(&[3]), array(&[4]), Val::i64(n)];
+            let func = same(text, products, &args);
+            assert_eq!(count(&func, |op| matches!(op, Op::Array(ArrayOp::Gemm(..)))), 2, "{func}");
+        }
+    }
+}

@@ -14,6 +14,7 @@ use super::shapes::{self, Shapes, Size};
 use crate::ir::verify::consumes;
 use crate::ir::{Block, Elem, Func, Inst, Op, Type, Value, uses};
 use crate::ops::{ArrayOp, Check, Prim, Scalar};
+use crate::span::Span;
 use nest::{Emit, Nest, View};
 use std::collections::{HashMap, HashSet};
 
@@ -37,6 +38,7 @@ pub fn fuse(from: &Func) -> Func {
         renamed: HashMap::new(),
         fills: HashMap::new(),
         safe_fills: HashSet::new(),
+        read_fills: HashSet::new(),
         copies: HashMap::new(),
         views: HashMap::new(),
         consumed: HashSet::new(),
@@ -74,8 +76,9 @@ struct Pass {
     renamed: HashMap<Value, Value>,
     /// Arrays of equal elements, and the element.
     fills: HashMap<Value, Value>,
-    /// Fills that cannot fail.
+    /// Fills that cannot fail, and those whose element has been used instead.
     safe_fills: HashSet<Value>,
+    read_fills: HashSet<Value>,
     /// Copies, and of what.
     copies: HashMap<Value, Value>,
     /// Slices and expansions that only elementwise operations of their block use.
@@ -248,9 +251,15 @@ impl Pass {
                 self.flush_where(open, Group::traps);
                 let like =
                     |v: Value| open.pending.iter().find(|g| g.makes(v)).map_or(v, |g| g.like);
+                let mut args = vec![like(arrays[0]), like(*other)];
+                // A part that is read in place need not be made for the sake of its shape.
+                if args.iter().any(|a| self.views.contains_key(a)) {
+                    let sizes = |a: &Value| self.sizes(&mut open.out, *a, inst.span);
+                    args = args.iter().flat_map(sizes).collect();
+                }
                 open.out.push(Inst {
                     op: Op::Array(ArrayOp::Conform(Check::Row(prim))),
-                    args: vec![like(arrays[0]), like(*other)],
+                    args,
                     results: Vec::new(),
                     blocks: Vec::new(),
                     span: inst.span,
@@ -298,6 +307,7 @@ impl Pass {
                 group.views.insert(*arg, view.clone());
             }
             if let Some(v) = self.fills.get(arg) {
+                self.read_fills.insert(*arg);
                 *arg = *v;
             }
         }
@@ -306,6 +316,23 @@ impl Pass {
         }
         group.members.push(inst);
         open.pending.push(group);
+    }
+
+    /// The sizes of an array as values in sight.
+    fn sizes(&mut self, out: &mut Vec<Inst>, x: Value, span: Span) -> Vec<Value> {
+        let mut sizes = Vec::new();
+        for (k, size) in self.shapes.shape(x).into_iter().enumerate() {
+            let known = self.known_size(&size).unwrap_or_else(|| {
+                let (op, of) = match size {
+                    Size::Axis(of, axis) if !self.consumed.contains(&of) => (Op::Dim(axis), of),
+                    _ => (Op::Dim(k as u8), x),
+                };
+                Emit { func: &mut self.func, out, span }.one(op, vec![of], Type::I64)
+            });
+            self.dims.insert(size, known);
+            sizes.push(known);
+        }
+        sizes
     }
 
     /// Makes a group a loop.
@@ -341,21 +368,8 @@ impl Pass {
                 Some(free.remove(at))
             })
             .collect();
+        let sizes = self.sizes(&mut open.out, group.like, span);
         let mut emit = Emit { func: &mut self.func, out: &mut open.out, span };
-        let shape = self.shapes.shape(group.like);
-        let mut sizes = Vec::new();
-        for (k, size) in shape.iter().enumerate() {
-            sizes.push(match size {
-                Size::Number(n) => emit.func.constant(Scalar::I64(*n)),
-                Size::Value(v) => *v,
-                other => *self.dims.entry(other.clone()).or_insert_with(|| match other {
-                    Size::Axis(x, axis) if !self.consumed.contains(x) => {
-                        emit.one(Op::Dim(*axis), vec![*x], Type::I64)
-                    }
-                    _ => emit.one(Op::Dim(k as u8), vec![group.like], Type::I64),
-                }),
-            });
-        }
         let views: HashMap<Value, View> =
             group.views.into_iter().map(|(v, inst)| (v, View::new(&mut emit, inst))).collect();
         let bounds = if views.is_empty() {
@@ -409,8 +423,11 @@ fn zero(elem: Elem) -> Scalar {
 /// What nothing uses any more goes: fills that cannot fail; of slices and expansions, the check stays.
 fn sweep(block: &mut Block, used: &HashMap<Value, usize>, pass: &Pass) {
     let dead = |i: &Inst| i.results.first().is_some_and(|r| !used.contains_key(r));
-    let safe = |i: &Inst| i.op == Op::Fill && pass.safe_fills.contains(&i.results[0]);
-    block.insts.retain(|i| !(dead(i) && safe(i)));
+    let needless = |i: &Inst| {
+        let fill = i.op == Op::Fill && pass.safe_fills.contains(&i.results[0]);
+        fill && pass.read_fills.contains(&i.results[0])
+    };
+    block.insts.retain(|i| !(dead(i) && needless(i)));
     for inst in &mut block.insts {
         let check = match inst.op {
             Op::Array(ArrayOp::Slice) => Some(Check::Slice),
@@ -422,5 +439,47 @@ fn sweep(block: &mut Block, used: &HashMap<Value, usize>, pass: &Pass) {
             inst.results.clear();
         }
         inst.blocks.iter_mut().for_each(|b| sweep(b, used, pass));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{array, count, same};
+    use super::*;
+
+    #[test]
+    fn a_group_is_one_loop() {
+        let text = "func @f(%x: [f64], %y: [f64]) -> ([f64], [f64]) {
+           %a = mul %x, %y
+           %b = tanh %a
+           %c = fma %b, %x, %a
+           %d = div %c, %y
+           return %b, %d
+         }";
+        let func = same(text, fuse, &[array(&[7]), array(&[7])]);
+        assert_eq!(count(&func, |op| *op == Op::For), 1, "{func}");
+        assert_eq!(count(&func, |op| *op == Op::Fill), 2, "{func}");
+        assert_eq!(count(&func, |op| matches!(op, Op::Array(ArrayOp::Peek))), 2, "{func}");
+        same(text, fuse, &[array(&[7]), array(&[6])]);
+        same(text, fuse, &[array(&[0]), array(&[0])]);
+    }
+
+    #[test]
+    fn parts_are_not_made() {
+        let text = "func @f(%x: [[f64]], %b: [f64]) -> [[f64]] {
+           %n = len %x
+           %m = dim[1] %x
+           %bias = expand[0] %b, %n
+           %back = wsub %m, 1
+           %mirror = slice %x, 0, %n, 1, %back, %m, -1
+           %s = add %mirror, %bias
+           %r = mul %s, %x
+           return %r
+         }";
+        let made = |op: &Op| matches!(op, Op::Array(ArrayOp::Slice | ArrayOp::Expand(_)));
+        let func = same(text, fuse, &[array(&[3, 4]), array(&[4])]);
+        assert_eq!(count(&func, made), 0, "{func}");
+        same(text, fuse, &[array(&[3, 4]), array(&[5])]);
+        same(text, fuse, &[array(&[0, 4]), array(&[4])]);
     }
 }

@@ -99,6 +99,10 @@ impl Pass<'_> {
             return None;
         }
         let links = self.links(first, second)?;
+        // An array read under another name must be read in range.
+        if fail.0 && !links.first.is_empty() {
+            return None;
+        }
         let (mut ahead, mut behind) = self.parted(&before[at + 1..], first, second, fail.0)?;
         let span = if fail.1 { second.span } else { first.span };
         ahead.push(Inst { span, ..merged(first, second, links) });
@@ -158,7 +162,8 @@ impl Pass<'_> {
                 return None;
             }
             let mut walk = Walk { func: self.func, at: None, anywhere: captured };
-            if !walk.chain(a, a.params[0], a.params[k + 1], a.yields[k]) {
+            let written = a.yields[k] != a.params[k + 1];
+            if !written || !walk.chain(a, a.params[0], a.params[k + 1], a.yields[k]) {
                 return None;
             }
             walk.anywhere = false;
@@ -326,4 +331,53 @@ fn merged(first: &Inst, second: &Inst, links: Links) -> Inst {
     }
     inst.blocks.push(a);
     inst
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{array, count, same};
+    use super::*;
+
+    /// Two loops; the second writes `written` and reads `x` or what the first one made.
+    fn fused(read: &str, at: &str, written: &str) -> bool {
+        let text = format!(
+            "func @f(%x0: [f64]) -> ([f64], [f64]) {{
+               %x = copy %x0
+               %n = len %x
+               %z = fill %n, 0.0
+               %w = fill %n, 1.0
+               %a = for %i in 0..%n carry (%a1 = %z) {{
+                 %v = load %x, %i
+                 %a2 = store %a1, %i, %v
+                 yield %a2
+               }}
+               %b = for %j in 0..%n carry (%b1 = {written}) {{
+                 %zero = wsub %j, %j
+                 %p = load {read}, {at}
+                 %q = add %p, 1.0
+                 %b2 = store %b1, %j, %q
+                 yield %b2
+               }}
+               %out = copy {}
+               return %out, %b
+             }}",
+            if written == "%a" { "%w" } else { "%a" }
+        );
+        let func = same(&text, loops, &[array(&[5])]);
+        count(&func, |op| *op == Op::For) == 1
+    }
+
+    #[test]
+    fn elements_in_step_fuse() {
+        assert!(fused("%a", "%j", "%w"));
+        assert!(fused("%b1", "%j", "%a"));
+        assert!(fused("%x0", "%j", "%x"), "the first reads what the second overwrites");
+    }
+
+    #[test]
+    fn other_elements_keep_loops_apart() {
+        assert!(!fused("%a", "%zero", "%w"));
+        assert!(!fused("%b1", "%zero", "%a"));
+        assert!(!fused("%b1", "%zero", "%x"));
+    }
 }

@@ -3,6 +3,8 @@
 //! Reading order: [`emit`] (the rule table, evaluated into IR), [`activity`] (what carries a
 //! derivative), [`jvp`] (forward mode), [`vjp`] (reverse mode), then the passes: [`inline`], [`carries`], [`fma`],
 //! [`dce`], [`stores`], [`registers`], [`expand`], [`hoist`], and [`pipeline`], the fixed order they run in.
+//! What happens to whole arrays after differentiation: [`shapes`] (what is known of them), [`elementwise`],
+//! [`fuse`], [`copies`], [`reuse`], [`deferred`].
 
 pub mod activity;
 pub mod carries;
@@ -23,4 +25,6 @@ pub mod registers;
 pub mod reuse;
 pub mod shapes;
 pub mod stores;
+#[cfg(test)]
+mod testing;
 pub mod vjp;

@@ -16,6 +16,9 @@ pub fn run(module: &Module, name: &str) -> Result<Func, Diagnostic> {
     Ok(fma::fuse(&func))
 }
 
+/// One function becomes another.
+type Pass = fn(&Func) -> Func;
+
 /// The passes that change no bit, each of which can be switched off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -67,7 +70,7 @@ pub fn finish(module: &Module) -> Module {
 pub fn finish_with(module: &Module, passes: &Passes) -> Module {
     let free = |func: &Func| {
         let mut func = func.clone();
-        let steps: [(bool, fn(&Func) -> Func); 7] = [
+        let steps: [(bool, Pass); 7] = [
             (passes.elementwise, elementwise::fuse),
             (passes.fuse, fuse::loops),
             (passes.copies, copies::remove),

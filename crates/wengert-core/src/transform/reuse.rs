@@ -239,3 +239,30 @@ fn zero_like(func: &mut Func, ty: Type) -> Value {
         _ => Scalar::F64(0.0),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{array, count, same};
+    use super::*;
+    use crate::interp::Val;
+
+    #[test]
+    fn inner_loops_hand_their_buffers_out() {
+        let text = "func @f(%x: [f64], %n: i64) -> f64 {
+           %k = len %x
+           %s = for %i in 0..%n carry (%s1 = 0.0) {
+             %t = for %j in 0..%k carry (%t1 = %s1) {
+               %z = fill %k, 0.5
+               %y = store %z, %j, %t1
+               %d = dot %y, %x
+               yield %d
+             }
+             yield %t
+           }
+           return %s
+         }";
+        let func = same(text, storage, &[array(&[4]), Val::i64(3)]);
+        assert_eq!(func.body.insts.iter().filter(|i| i.op == Op::Fill).count(), 1, "{func}");
+        assert_eq!(count(&func, |op| *op == Op::Fill), 1, "{func}");
+    }
+}

@@ -171,7 +171,14 @@ impl Shapes {
         };
         let Some(result) = inst.results.first().copied() else {
             if let Op::Array(ArrayOp::Conform(Check::Row(_))) = inst.op {
-                self.learn(args[0], args[1]);
+                if func.ty(args[0]).is_array() {
+                    self.learn(args[0], args[1]);
+                } else {
+                    let (a, b) = args.split_at(args.len() / 2);
+                    for (a, b) in ints(self, a).iter().zip(&ints(self, b)) {
+                        self.learn_size(a, b);
+                    }
+                }
             }
             return;
         };
