@@ -13,9 +13,13 @@ use crate::ops::shaped;
 use crate::ops::value::eval;
 use crate::ops::{Array, Prim, Scalar, Trap};
 use crate::span::Span;
+use meter::Meter;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
+
+mod meter;
+pub use meter::Counters;
 
 /// Deepest nesting of calls. Elementary functions are not calls: compiled code has them inline.
 pub const MAX_CALLS: usize = 100;
@@ -67,15 +71,6 @@ impl Val {
     }
 }
 
-/// What runs have cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Instructions executed; an elementwise one counts once per element.
-    pub operations: u64,
-    /// Bytes of array elements read and written.
-    pub moved_bytes: u64,
-}
-
 /// Runs functions of a module.
 #[derive(Debug)]
 pub struct Interp<'m> {
@@ -84,7 +79,7 @@ pub struct Interp<'m> {
     pub max_iterations: u64,
     /// Bytes pushed on tapes, eight per value.
     pub pushed_bytes: u64,
-    counters: Counters,
+    meter: Meter,
     depth: usize,
     loops: Vec<(Span, i64)>,
     /// Per function called so far: which parameters it takes over.
@@ -112,7 +107,7 @@ impl<'m> Interp<'m> {
             module,
             max_iterations: 1_000_000_000,
             pushed_bytes: 0,
-            counters: Counters::default(),
+            meter: Meter::default(),
             depth: 0,
             loops: Vec::new(),
             taken: HashMap::new(),
@@ -124,6 +119,11 @@ impl<'m> Interp<'m> {
         // A call before this one may have ended in a fault.
         self.depth = 0;
         self.loops.clear();
+        for arg in &args {
+            if let Val::Array(x) = arg {
+                self.meter.made(x);
+            }
+        }
         match self.module.func(name) {
             Some(func) => self.run(func, args, Span::default()),
             None => panic!("the verifier lets no call to a missing function `@{name}` through"),
@@ -132,32 +132,13 @@ impl<'m> Interp<'m> {
 
     /// What the calls so far have cost.
     pub fn counters(&self) -> Counters {
-        self.counters
-    }
-
-    /// Counts an instruction: an array operation moves its operands and its result once each.
-    fn count(&mut self, env: &Env, inst: &Inst) {
-        let bytes = |v: &Value| match &env.values[v.index()] {
-            Some(Val::Array(x)) => 8 * x.len() as u64,
-            _ => 0,
-        };
-        self.counters.operations += 1;
-        self.counters.moved_bytes += match &inst.op {
-            Op::Load | Op::Store => 8,
-            Op::Fill | Op::Copy | Op::Array(_) | Op::Prim(_) => {
-                inst.args.iter().chain(&inst.results).map(bytes).sum()
-            }
-            _ => 0,
-        };
-        if let (Op::Prim(_), Some(Val::Array(x))) =
-            (&inst.op, inst.results.first().and_then(|r| env.values[r.index()].as_ref()))
-        {
-            self.counters.operations += x.len() as u64 - u64::from(!x.is_empty());
-        }
+        self.meter.counters
     }
 
     fn fault<T>(&self, kind: FaultKind, span: Span) -> Run<T> {
-        Err(Fault { kind, span, iterations: self.loops.iter().rev().copied().collect() })
+        // A loop at the very place of the fault is what a compiler made of one instruction.
+        let around = self.loops.iter().rev().filter(|(at, _)| *at != span);
+        Err(Fault { kind, span, iterations: around.copied().collect() })
     }
 
     fn run(&mut self, func: &Func, args: Vec<Val>, span: Span) -> Run<Vec<Val>> {
@@ -172,27 +153,33 @@ impl<'m> Interp<'m> {
 
     fn execute(&mut self, func: &Func, args: Vec<Val>) -> Run<Vec<Val>> {
         let mut env = Env { func, values: vec![None; func.values.len()] };
-        match self.block(&mut env, &func.body, args)? {
-            Flow::Yield(results) | Flow::Exit(results) => Ok(results),
-        }
+        let (Flow::Yield(results) | Flow::Exit(results)) =
+            self.block(&mut env, &func.body, args)?;
+        env.values.into_iter().for_each(|left| self.meter.dropped(left));
+        Ok(results)
     }
 
     fn block(&mut self, env: &mut Env, block: &Block, args: Vec<Val>) -> Run<Flow> {
+        let dying = self.meter.dying(env.func, block);
         for (p, a) in block.params.iter().zip(args) {
-            env.set(*p, a);
+            self.meter.dropped(env.set(*p, a));
         }
-        for inst in &block.insts {
+        for (inst, dead) in block.insts.iter().zip(dying.iter()) {
+            self.meter.counters.operations += 1;
             if inst.op == Op::ExitIf {
                 if env.bool(inst.args[0]) {
                     return Ok(Flow::Exit(self.branch(env, &inst.blocks[0])?));
                 }
-                continue;
+            } else {
+                let results = self.inst(env, inst)?;
+                for (r, v) in inst.results.iter().zip(results) {
+                    self.meter.dropped(env.set(*r, v));
+                }
             }
-            let results = self.inst(env, inst)?;
-            for (r, v) in inst.results.iter().zip(results) {
-                env.set(*r, v);
+            // What is not used again makes room, and later updates in place own their array alone.
+            for v in dead {
+                self.meter.dropped(env.values[v.index()].take());
             }
-            self.count(env, inst);
         }
         Ok(Flow::Yield(block.yields.iter().map(|y| env.take(*y)).collect()))
     }
@@ -212,6 +199,7 @@ impl<'m> Interp<'m> {
             Op::Dim(axis) => one(Val::i64(env.array(args[0]).shape[*axis as usize] as i64)),
             Op::Load => {
                 let at = self.position(env, inst, &args[1..])?;
+                self.meter.moved(meter::element(env.array(args[0])));
                 one(Val::Scalar(env.array(args[0]).elements().get(at)))
             }
             Op::Store => {
@@ -219,7 +207,8 @@ impl<'m> Interp<'m> {
                 let at = self.position(env, inst, &args[1..last])?;
                 let v = env.scalar(args[last]);
                 let mut array = env.take_array(args[0]);
-                Rc::make_mut(&mut array).elements_mut().set(at, v);
+                self.meter.moved(meter::element(&array));
+                self.meter.own(&mut array).elements_mut().set(at, v);
                 one(Val::Array(array))
             }
             Op::Fill => {
@@ -227,25 +216,37 @@ impl<'m> Interp<'m> {
                 let operands: Vec<Operand> = dims.iter().map(|d| env.operand(*d)).collect();
                 let shape = self.kernel(env, inst, kernels::dims(&operands))?;
                 match Array::filled(shape, env.scalar(*v)) {
-                    Some(array) => one(Val::shaped(array)),
+                    Some(array) => {
+                        self.meter.moved(meter::bytes(&array));
+                        one(self.made(array))
+                    }
                     None => self.fault(FaultKind::OutOfMemory, inst.span),
                 }
             }
-            Op::Copy => one(Val::shaped(env.array(args[0]).clone())),
+            Op::Copy => {
+                let x = env.array(args[0]).clone();
+                self.meter.moved(2 * meter::bytes(&x));
+                one(self.made(x))
+            }
             Op::Array(op) if op.in_place() => {
                 let mut array = env.take_array(args[0]);
-                let x = Rc::make_mut(&mut array);
+                let x = self.meter.own(&mut array);
                 let shape = x.shape.clone();
                 let others: Vec<Operand> = args[1..].iter().map(|a| env.operand(*a)).collect();
+                self.meter.moved(meter::updated(op, x, &others));
                 let done = kernels::update(op, &shape, x.elements_mut(), &others);
                 self.kernel(env, inst, done)?;
                 one(Val::Array(array))
             }
             Op::Array(op) => {
                 let operands: Vec<Operand> = args.iter().map(|a| env.operand(*a)).collect();
-                match self.kernel(env, inst, kernels::compute(op, &operands))? {
+                let computed = self.kernel(env, inst, kernels::compute(op, &operands))?;
+                let made = if let Computed::Array(x) = &computed { meter::bytes(x) } else { 0 };
+                self.meter.moved(meter::computed(op, &operands, made));
+                match computed {
                     Computed::Scalar(s) => one(Val::Scalar(s)),
-                    Computed::Array(x) => one(Val::shaped(x)),
+                    Computed::Array(x) => one(self.made(x)),
+                    Computed::Nothing => Ok(Vec::new()),
                 }
             }
             Op::Tape => one(Val::tape()),
@@ -387,7 +388,16 @@ impl<'m> Interp<'m> {
             (0..n).map(|k| self.scalar(prim, &kernels::element(&operands, k), inst)).collect();
         let elem = result.elem().unwrap_or(Elem::F64);
         let data = kernels::collect(elem, elements?.into_iter());
-        Ok(vec![Val::shaped(Array { shape, data })])
+        let array = Array { shape, data };
+        self.meter.moved(meter::operands(&operands) + meter::bytes(&array));
+        self.meter.counters.operations += array.len() as u64;
+        Ok(vec![self.made(array)])
+    }
+
+    /// A new array.
+    fn made(&mut self, x: Array) -> Val {
+        self.meter.made(&x);
+        Val::shaped(x)
     }
 
     fn scalar(&mut self, prim: Prim, inputs: &[Scalar], inst: &Inst) -> Run<Scalar> {
@@ -434,8 +444,9 @@ impl<'m> Interp<'m> {
 }
 
 impl Env<'_> {
-    fn set(&mut self, v: Value, val: Val) {
-        self.values[v.index()] = Some(val);
+    /// Sets a value; gives back what an earlier iteration left there.
+    fn set(&mut self, v: Value, val: Val) -> Option<Val> {
+        self.values[v.index()].replace(val)
     }
 
     /// Reads a value; linear ones stay where they are.

@@ -11,8 +11,8 @@ use wengert_core::ir::{Elem, Func, Module, Op, Type, parse, verify};
 use wengert_core::ops::{Array, Scalar, kernels};
 use wengert_core::span::{Diagnostic, Span};
 use wengert_core::transform::{
-    carries, dce, derivative, fma, hoist, inline, jvp, pipeline, scalars, simplify, stores, unroll,
-    vjp,
+    carries, copies, dce, deferred, derivative, elementwise, fma, fuse, hoist, inline, jvp,
+    pipeline, reuse, scalars, simplify, stores, unroll, vjp,
 };
 
 /// Iterations a `while` loop of a file test may take.
@@ -32,6 +32,7 @@ macro_rules! topics {
 
 topics! {
     text verify run inline simplify unroll scalars hoist carries dce fma stores pipeline jvp vjp nest
+    elementwise fuse copies reuse deferred
 }
 
 fn root() -> PathBuf {
@@ -177,6 +178,11 @@ impl<'a> FileTest<'a> {
             "unroll" => Ok(alone(unroll::small_loops(func))),
             "group" => Ok(alone(unroll::tiny_loops(func))),
             "scalars" => Ok(alone(scalars::replace(func))),
+            "elementwise" => Ok(alone(elementwise::fuse(func))),
+            "fuse" => Ok(alone(fuse::loops(func))),
+            "copies" => Ok(alone(copies::remove(func))),
+            "reuse" => Ok(alone(reuse::storage(func))),
+            "deferred" => Ok(alone(deferred::products(func))),
             "pipeline" => piped().map(alone),
             "jvp" => ready().and_then(|m| {
                 let by = jvp::in_module(&m, &func.name, &wrt, number.parse().unwrap_or(1))?;

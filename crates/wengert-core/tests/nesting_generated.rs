@@ -6,7 +6,7 @@
 use wengert_core::check::{self, Engine, Interpreter};
 use wengert_core::interp::Val;
 use wengert_core::ir::{Func, Module, parse, verify};
-use wengert_core::transform::pipeline;
+use wengert_core::transform::{inline, pipeline};
 
 fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
@@ -68,7 +68,10 @@ fn calls_of_generated_programs() {
     let seed = number("WENGERT_SEED", 1);
     let engine = &mut Interpreter::default();
     for seed in seed..seed + count {
-        let case = wengert_core::generate::case(seed);
+        let mut case = wengert_core::generate::case(seed);
+        let funcs = std::iter::once(&case.func).chain(&case.callees).cloned().collect();
+        let whole = Module { funcs, ..Module::default() };
+        case.func = inline::inline(&whole, &case.func.name).unwrap();
         let alone = pipeline::module(&Module::of(case.func.clone()), &case.func.name).unwrap();
         let value = engine.call(&alone, &case.func.name, &case.args).unwrap();
         let module = parse::module(&through_calls(&case.func)).unwrap();

@@ -167,13 +167,17 @@ impl Builder {
         if reads && results.len() == 1 && results[0].is_scalar() {
             return vec![self.shared(op, args, results[0])];
         }
-        let stored = op == Op::Store;
+        let read_back = match op {
+            Op::Store => Some(Op::Load),
+            Op::Array(ArrayOp::Poke) => Some(Op::Array(ArrayOp::Peek)),
+            _ => None,
+        };
         let next = self.inst(op, args.to_vec(), &results, Vec::new());
         // Loading the element just stored gives the value stored.
-        if let (true, Some(scope), [next]) = (stored, self.known.last_mut(), &next[..]) {
+        if let (Some(read), Some(scope), [next]) = (read_back, self.known.last_mut(), &next[..]) {
             let (v, indices) = args[1..].split_last().unwrap_or((next, &[]));
             let load = std::iter::once(*next).chain(indices.iter().copied()).collect();
-            scope.insert((Op::Load, load), *v);
+            scope.insert((read, load), *v);
         }
         next
     }

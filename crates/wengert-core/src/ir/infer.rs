@@ -1,7 +1,7 @@
 //! The result types of each operation: one place for the builder, the parser and the verifier.
 
 use super::types::{Elem, MAX_RANK, Op, Type};
-use crate::ops::{ArrayOp, Prim, Transposed};
+use crate::ops::{ArrayOp, Check, Prim, Transposed};
 
 /// The result type of a row of the table at these operand types.
 pub fn prim_result(prim: Prim, args: &[Type]) -> Result<Type, String> {
@@ -105,6 +105,7 @@ pub fn results(op: &Op, args: &[Type]) -> Option<Result<Vec<Type>, String>> {
             [x @ Array(..)] => Ok(vec![*x]),
             _ => given("`copy` takes an array"),
         },
+        Op::Array(ArrayOp::Conform(check)) => conform(*check, args),
         Op::Array(op) => array_result(op, args).map(|t| vec![t]),
         Op::Tape => fixed("tape", &[], &[Tape]),
         Op::Assert(_) => fixed("assert", &[Bool], &[]),
@@ -122,7 +123,25 @@ fn are_ints(types: &[Type], n: usize) -> bool {
     types.len() == n && types.iter().all(|t| *t == Type::I64)
 }
 
-/// The result type of an array operation at these operand types.
+/// `conform` has no result; its operands are those of the operation it speaks for.
+fn conform(check: Check, args: &[Type]) -> Result<Vec<Type>, String> {
+    let alike = |op: &ArrayOp| array_result(op, args).map(|_| Vec::new());
+    match (check, args) {
+        (Check::Gemm, _) => alike(&ArrayOp::Gemm(Transposed::No, Transposed::No)),
+        (Check::Slice, _) => alike(&ArrayOp::Slice),
+        (Check::Expand, _) => alike(&ArrayOp::Expand(0)),
+        (Check::Row(_), sizes) if !sizes.is_empty() && are_ints(sizes, sizes.len() / 2 * 2) => {
+            Ok(Vec::new())
+        }
+        (Check::Row(_), [a, b]) if a.is_array() && a.rank() == b.rank() => Ok(Vec::new()),
+        (Check::Row(_), _) => {
+            let what = "two arrays of equal rank or the sizes of two";
+            Err(format!("`conform` takes {what}, but is given ({})", list(args)))
+        }
+    }
+}
+
+/// The result type of an array operation with one result at these operand types.
 pub fn array_result(op: &ArrayOp, args: &[Type]) -> Result<Type, String> {
     use Type::{Array, I64};
     let name = op.name();
@@ -207,6 +226,9 @@ pub fn array_result(op: &ArrayOp, args: &[Type]) -> Result<Type, String> {
         ArrayOp::ArgMax | ArrayOp::ArgMin => given("one array"),
         ArrayOp::ArgSort if rest.is_empty() && rank == 1 => Ok(Array(Elem::I64, 1)),
         ArrayOp::ArgSort => given("one vector"),
+        ArrayOp::Refill if rest == [elem.scalar()] => Ok(*x),
+        ArrayOp::Refill => given("an array and an element"),
+        ArrayOp::Conform(_) => given("no result"),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`types`] (types, operations), [`func`] (functions, blocks, instructions),
 //! [`infer`] (result types of each operation), [`builder`] (how programs are made), [`print`] and
-//! [`parse`] (the text form), [`verify`] (what a well-formed program is).
+//! [`parse`] (the text form), [`verify`] (what a well-formed program is), [`uses`] (who uses what).
 
 pub mod builder;
 mod fold;
@@ -12,6 +12,7 @@ mod lex;
 pub mod parse;
 pub mod print;
 pub mod types;
+pub mod uses;
 pub mod verify;
 
 pub use builder::Builder;

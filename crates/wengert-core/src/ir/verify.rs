@@ -374,6 +374,11 @@ pub fn consumes(module: &Module, func: &Func, v: Value) -> bool {
     func.ty(v).is_linear() && takes_over(module, &func.body, v, &mut seen)
 }
 
+/// The same of a function alone: what only its callees take over does not count.
+pub fn consumes_itself(func: &Func, v: Value) -> bool {
+    consumes(&Module::default(), func, v)
+}
+
 /// `seen` holds the parameters looked at already: recursion adds nothing to what they do.
 fn takes_over<'m>(
     module: &'m Module,

@@ -10,6 +10,7 @@
 //! - `bilinear`: linear in each of two operands (`gemm`: and in its accumulator).
 //! - `zero`: the result is made of integers, and integers carry no derivative.
 
+use super::table::Prim;
 use std::sync::Arc;
 
 /// An operation on whole arrays.
@@ -22,7 +23,8 @@ pub enum ArrayOp {
     /// `slice x, start, count, step ..` (three per axis): a new array. A step may be negative, or 0 to
     /// repeat one element.
     Slice,
-    /// `put x, start, count, step .., v`: the next version of `x` with `v` in that slice.
+    /// `put x, start, count, step .., v`: the next version of `x` with `v` in that slice, which names no
+    /// element twice.
     Put,
     /// `add_slice x, start, count, step .., v`: the next version of `x` with `v` added to that slice.
     AddSlice,
@@ -58,6 +60,43 @@ pub enum ArrayOp {
     ArgMin,
     /// `argsort x`: the permutation that sorts a vector, equals in order, NaN last.
     ArgSort,
+    /// `conform[add] x, y`: nothing but the error that `add` gives where the shapes of `x` and `y` differ,
+    /// and so for other operations (see [`Check`]). No result.
+    Conform(Check),
+    /// `refill x, v`: the next version of `x` with every element `v`.
+    Refill,
+}
+
+/// The operation whose error a `conform` gives, instead of its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Check {
+    /// A row on two arrays, or on two of the given sizes (first those of one, then those of the other).
+    Row(Prim),
+    /// `gemm c, a, b`, nothing transposed.
+    Gemm,
+    /// `slice`.
+    Slice,
+    /// `expand`.
+    Expand,
+}
+
+impl Check {
+    /// The name of the operation.
+    pub fn name(self) -> &'static str {
+        match self {
+            Check::Row(row) => row.name(),
+            Check::Gemm => "gemm",
+            Check::Slice => "slice",
+            Check::Expand => "expand",
+        }
+    }
+
+    /// The check of that name.
+    pub fn from_name(name: &str) -> Option<Check> {
+        let found =
+            [Check::Gemm, Check::Slice, Check::Expand].into_iter().find(|c| c.name() == name);
+        found.or_else(|| Prim::from_name(name).map(Check::Row))
+    }
 }
 
 /// Which way a sum accumulates.
@@ -117,20 +156,22 @@ impl ArrayOp {
             ArrayOp::ArgMax => "argmax",
             ArrayOp::ArgMin => "argmin",
             ArrayOp::ArgSort => "argsort",
+            ArrayOp::Conform(_) => "conform",
+            ArrayOp::Refill => "refill",
         }
     }
 
     /// Whether it takes over its first operand and makes the next version of it in place.
     pub fn in_place(&self) -> bool {
         use ArrayOp::*;
-        matches!(self, Poke | Put | AddSlice | Gemm(..) | ScatterAdd)
+        matches!(self, Poke | Put | AddSlice | Gemm(..) | ScatterAdd | Refill)
     }
 
     /// Whether it can fail although what it works on exists: by an index, a shape or a length. (Shapes that
     /// differ matter only where the result does.)
     pub fn can_fail(&self) -> bool {
         use ArrayOp::*;
-        !matches!(self, Transpose(_) | Sum(_) | CumSum(..) | Dot | ArgSort)
+        !matches!(self, Transpose(_) | Sum(_) | CumSum(..) | Dot | ArgSort | Refill)
     }
 
     /// Whether no derivative passes: the result is made of integers.
@@ -151,6 +192,7 @@ impl ArrayOp {
             }
             ArrayOp::Gemm(Transposed::No, Transposed::No) => String::new(),
             ArrayOp::Gemm(a, b) => format!("[{},{}]", letter(a), letter(b)),
+            ArrayOp::Conform(row) => format!("[{}]", row.name()),
             _ => String::new(),
         }
     }
@@ -158,7 +200,7 @@ impl ArrayOp {
     /// The row of that name with these attributes (as written between the brackets).
     pub fn from_text(name: &str, attributes: &[&str]) -> Result<Option<ArrayOp>, String> {
         use ArrayOp::*;
-        let plain = [Peek, Poke, Slice, Put, AddSlice, Reshape, Dot, Gather, ScatterAdd];
+        let plain = [Peek, Poke, Slice, Put, AddSlice, Reshape, Dot, Gather, ScatterAdd, Refill];
         let found = [ArgMax, ArgMin, ArgSort].into_iter().chain(plain).find(|o| o.name() == name);
         let axis = || match attributes {
             [axis] => axis.parse::<u8>().map_err(|_| format!("`{axis}` is not an axis")),
@@ -181,6 +223,12 @@ impl ArrayOp {
             (_, "sum", _) => Sum(Some(axis()?)),
             (_, "cumsum", _) => CumSum(axis()?, Direction::Forward),
             (_, "cumsum_back", _) => CumSum(axis()?, Direction::Backward),
+            (_, "conform", attributes) => match attributes {
+                [name] if Check::from_name(name).is_some() => {
+                    return Ok(Check::from_name(name).map(Conform));
+                }
+                _ => return Err("`conform` needs an operation, as in `conform[add]`".into()),
+            },
             (_, "gemm", []) => Gemm(Transposed::No, Transposed::No),
             (_, "gemm", [a, b]) => Gemm(letter(a)?, letter(b)?),
             (_, "gemm", _) => {

@@ -9,7 +9,7 @@
 //!   multiply-adds in index order per element, starting from the accumulator, so that no blocking can change a bit.
 //! - `sum[axis]`, `cumsum`, `add_slice`, `scatter_add`: in index order.
 
-use super::array::{ArrayOp, Transposed};
+use super::array::{ArrayOp, Check, Transposed};
 use super::shaped::{Array, Data, Elements, ElementsMut, count, shown};
 pub use super::sums::{BLOCK, Float, dot, sum};
 use super::sums::{columns, cumsum, outer, product, rows, sum_axis};
@@ -33,6 +33,8 @@ pub enum Computed {
     Scalar(Scalar),
     /// A new array.
     Array(Array),
+    /// A check that passed.
+    Nothing,
 }
 
 type Kernel<T> = Result<T, FaultKind>;
@@ -179,6 +181,21 @@ pub fn compute(op: &ArrayOp, args: &[Operand]) -> Kernel<Computed> {
                 None => shapes(format!("`{}` of an array without elements", op.name())),
             }
         }
+        ArrayOp::Conform(check) => {
+            let plain = |k: usize| (args[k].array().0, Transposed::No);
+            match check {
+                Check::Row(row) if matches!(args[0], Operand::Scalar(_)) => {
+                    let sizes: Vec<usize> = args.iter().map(|n| n.int() as usize).collect();
+                    let (a, b) = sizes.split_at(sizes.len() / 2);
+                    if a == b { Ok(()) } else { different(row.name(), a, b) }
+                }
+                Check::Row(row) => common_shape(row.name(), args).map(|_| ()),
+                Check::Gemm => Product::new(shape, plain(1), plain(2)).map(|_| ()),
+                Check::Slice => Section::new(shape, &args[1..]).map(|_| ()),
+                Check::Expand => length(args[1].int()).map(|_| ()),
+            }
+            .map(|()| Computed::Nothing)
+        }
         ArrayOp::ArgSort => {
             let mut order: Vec<i64> = (0..x.len() as i64).collect();
             match x {
@@ -193,7 +210,8 @@ pub fn compute(op: &ArrayOp, args: &[Operand]) -> Kernel<Computed> {
         | ArrayOp::Put
         | ArrayOp::AddSlice
         | ArrayOp::Gemm(..)
-        | ArrayOp::ScatterAdd => {
+        | ArrayOp::ScatterAdd
+        | ArrayOp::Refill => {
             unreachable!("works in place: see `update`")
         }
     }
@@ -223,6 +241,12 @@ pub fn update(op: &ArrayOp, shape: &[usize], x: ElementsMut, args: &[Operand]) -
                 ));
             }
             let add = *op == ArrayOp::AddSlice;
+            if !add && section.repeats() {
+                return shapes(
+                    "a slice with step 0 names one element several times: it cannot be written"
+                        .into(),
+                );
+            }
             match (x, v) {
                 (ElementsMut::F64(x), Elements::F64(v)) if add => section.write(x, v, f64::plus),
                 (ElementsMut::F32(x), Elements::F32(v)) if add => section.write(x, v, f32::plus),
@@ -230,6 +254,16 @@ pub fn update(op: &ArrayOp, shape: &[usize], x: ElementsMut, args: &[Operand]) -
                 (ElementsMut::F32(x), Elements::F32(v)) => section.write(x, v, |_, v| v),
                 (ElementsMut::I64(x), Elements::I64(v)) => section.write(x, v, |_, v| v),
                 (ElementsMut::Bool(x), Elements::Bool(v)) => section.write(x, v, |_, v| v),
+                _ => {}
+            }
+            Ok(())
+        }
+        ArrayOp::Refill => {
+            match (x, last) {
+                (ElementsMut::F64(x), Operand::Scalar(Scalar::F64(v))) => x.fill(v),
+                (ElementsMut::F32(x), Operand::Scalar(Scalar::F32(v))) => x.fill(v),
+                (ElementsMut::I64(x), Operand::Scalar(Scalar::I64(v))) => x.fill(v),
+                (ElementsMut::Bool(x), Operand::Scalar(Scalar::Bool(v))) => x.fill(v),
                 _ => {}
             }
             Ok(())
@@ -387,6 +421,11 @@ impl Section {
 
     fn counts(&self) -> Vec<usize> {
         self.axes.iter().map(|(n, _)| *n).collect()
+    }
+
+    /// Whether it names an element several times.
+    fn repeats(&self) -> bool {
+        self.axes.iter().any(|(n, step)| *n > 1 && *step == 0)
     }
 
     /// Calls `f` with the position of every element, in row-major order.

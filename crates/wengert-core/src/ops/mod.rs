@@ -16,7 +16,7 @@ pub mod sums;
 pub mod table;
 pub mod value;
 
-pub use array::{ArrayOp, Direction, Transposed};
+pub use array::{ArrayOp, Check, Direction, Transposed};
 pub use real::{Partial, Real, Uses};
 pub use shaped::{Array, Data};
 pub use table::{Class, Prim};

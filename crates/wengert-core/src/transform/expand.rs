@@ -93,7 +93,7 @@ fn called(program: &Func, b: &mut Builder, args: &[Value]) -> Value {
     b.inst(Op::Call(name), args.to_vec(), &program.results, Vec::new())[0]
 }
 
-/// The program of an elementary function of numbers; on arrays it is not expanded.
+/// The program of an elementary function of numbers; on arrays it is for `elementwise` to take apart first.
 fn program_of(func: &Func, inst: &Inst) -> Option<&'static Func> {
     match inst.op {
         Op::Prim(prim) if func.ty(inst.results[0]).is_scalar() => math::find(prim),

@@ -122,7 +122,7 @@ fn positions(op: &ArrayOp, operands: &[Position]) -> Option<(Vec<usize>, Vec<usi
         first
     } else {
         match kernels::compute(op, &given).ok()? {
-            Computed::Scalar(_) => return Some((Vec::new(), Vec::new())),
+            Computed::Scalar(_) | Computed::Nothing => return Some((Vec::new(), Vec::new())),
             Computed::Array(array) => array,
         }
     };

@@ -6,7 +6,7 @@
 //! `expand` and `sum`, `cumsum` from either end, `gemm` with itself.
 
 use super::layout::Slot;
-use super::nest::written_at;
+use super::nest::{named_once, written_at};
 use super::reverse::Reverse;
 use crate::ir::{Inst, Op, Value};
 use crate::ops::{ArrayOp, Partial, Prim, Transposed};
@@ -235,8 +235,12 @@ impl Reverse<'_> {
                 self.scope.adjoint.insert(x0, bar);
             }
         }
+        let adds = *op == ArrayOp::AddSlice;
         self.take_back(inst, |reverse, inst, held, old| {
-            let place = reverse.place(held, inst);
+            let mut place = reverse.place(held, inst);
+            if adds {
+                place = named_once(&mut reverse.b, &place);
+            }
             reverse.b.array(ArrayOp::Put, &[&place[..], &[old]].concat())
         });
     }

@@ -4,8 +4,8 @@
 //! instruction; the reverse sweep visits positions from last to first, and while it stands at
 //! position `q` the arrays hold the versions they had after instruction `q`.
 
-use crate::ir::{Block, Func, Inst, Op, Value};
-use crate::ops::ArrayOp;
+use crate::ir::{Block, Builder, Func, Inst, Op, Value};
+use crate::ops::{ArrayOp, Prim};
 use std::collections::HashMap;
 
 /// A numbered block.
@@ -199,6 +199,19 @@ pub(super) fn written_at(inst: &Inst) -> &[Value] {
         }
         _ => &[],
     }
+}
+
+/// A slice, given as an array and start, count and step per axis, with no element named twice: those
+/// with step 0 are named once. What `add_slice` overwrites is saved and put back so.
+pub(super) fn named_once(b: &mut Builder, place: &[Value]) -> Vec<Value> {
+    let (zero, one) = (b.i64(0), b.i64(1));
+    let mut out = vec![place[0]];
+    for axis in place[1..].chunks(3) {
+        let still = b.prim(Prim::IEq, &[axis[2], zero]);
+        let single = b.prim(Prim::IMin, &[axis[1], one]);
+        out.extend([axis[0], b.select(still, single, axis[1]), axis[2]]);
+    }
+    out
 }
 
 /// The exits of a loop: positions in its body.

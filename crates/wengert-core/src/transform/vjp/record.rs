@@ -6,7 +6,7 @@
 //! came, and by which exit they ended (0 for none).
 
 use super::layout::{End, Layout, Slot, dims};
-use super::nest::{BlockId, Nest, carried, written_at};
+use super::nest::{BlockId, Nest, carried, named_once, written_at};
 use super::reverse_loop::loop_name;
 use crate::ir::{Block, Builder, Func, Inst, Module, Op, Phase, Type, Value};
 use crate::ops::{ArrayOp, Prim};
@@ -129,7 +129,11 @@ impl<'a> Record<'a> {
         match &inst.op {
             Op::Store => self.b.op(Op::Load, &args)[0],
             Op::Array(ArrayOp::Poke) => self.b.array(ArrayOp::Peek, &args),
-            Op::Array(ArrayOp::Put | ArrayOp::AddSlice) => self.b.array(ArrayOp::Slice, &args),
+            Op::Array(ArrayOp::Put) => self.b.array(ArrayOp::Slice, &args),
+            Op::Array(ArrayOp::AddSlice) => {
+                let args = named_once(&mut self.b, &args);
+                self.b.array(ArrayOp::Slice, &args)
+            }
             _ => self.b.op(Op::Copy, &[x])[0],
         }
     }
