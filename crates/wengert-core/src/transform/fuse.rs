@@ -33,6 +33,14 @@ struct Pass<'f> {
     ranges: HashMap<Value, (Value, Value)>,
 }
 
+/// An instruction that has been walked past.
+#[derive(Clone)]
+struct Passed {
+    inst: Inst,
+    /// Whether it can neither fail nor has an effect, by what was known at its place.
+    quiet: bool,
+}
+
 /// How an array is indexed by a counter.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum At {
@@ -54,7 +62,7 @@ struct Links {
 
 impl Pass<'_> {
     fn block(&mut self, block: Block) -> Block {
-        let mut out: Vec<Inst> = Vec::new();
+        let mut out: Vec<Passed> = Vec::new();
         for mut inst in block.insts {
             let looping = matches!(inst.op, Op::For | Op::While);
             if inst.op == Op::For {
@@ -76,25 +84,29 @@ impl Pass<'_> {
                     out.truncate(at);
                     out.extend(insts);
                 }
-                None => out.push(inst),
+                None => {
+                    let quiet = !self.can_fail(&inst);
+                    out.push(Passed { inst, quiet });
+                }
             }
         }
-        Block { params: block.params, insts: out, yields: block.yields }
+        let insts = out.into_iter().map(|p| p.inst).collect();
+        Block { params: block.params, insts, yields: block.yields }
     }
 
     /// The last loop before `second` and what follows it, with `second` fused into it.
-    fn fused(&self, before: &[Inst], second: &Inst) -> Option<(usize, Vec<Inst>)> {
+    fn fused(&self, before: &[Passed], second: &Inst) -> Option<(usize, Vec<Passed>)> {
         if second.op != Op::For {
             return None;
         }
-        let at = before.iter().rposition(|i| i.op == Op::For)?;
-        let first = &before[at];
+        let at = before.iter().rposition(|p| p.inst.op == Op::For)?;
+        let first = &before[at].inst;
         let bound = |inst: &Inst, k: usize| self.shapes.int(self.func, inst.args[k]);
         if bound(first, 0) != bound(second, 0) || bound(first, 1) != bound(second, 1) {
             return None;
         }
         let exits = |i: &Inst| i.blocks[0].insts.iter().any(|i| i.op == Op::ExitIf);
-        let fail = (self.can_fail(first), self.can_fail(second));
+        let fail = (!before[at].quiet, self.can_fail(second));
         if exits(first) || exits(second) || fail == (true, true) {
             return None;
         }
@@ -105,7 +117,8 @@ impl Pass<'_> {
         }
         let (mut ahead, mut behind) = self.parted(&before[at + 1..], first, second, fail.0)?;
         let span = if fail.1 { second.span } else { first.span };
-        ahead.push(Inst { span, ..merged(first, second, links) });
+        let inst = Inst { span, ..merged(first, second, links) };
+        ahead.push(Passed { inst, quiet: fail == (false, false) });
         ahead.append(&mut behind);
         Some((at, ahead))
     }
@@ -113,11 +126,11 @@ impl Pass<'_> {
     /// What stands between two loops: what goes before both, and what goes behind.
     fn parted(
         &self,
-        between: &[Inst],
+        between: &[Passed],
         first: &Inst,
         second: &Inst,
         first_fails: bool,
-    ) -> Option<(Vec<Inst>, Vec<Inst>)> {
+    ) -> Option<(Vec<Passed>, Vec<Passed>)> {
         let (mut ahead, mut behind) = (Vec::new(), Vec::new());
         let mut late: HashSet<Value> = first.results.iter().copied().collect();
         let (mut used, mut taken) = (HashSet::new(), HashSet::new());
@@ -127,12 +140,13 @@ impl Pass<'_> {
                 taken.insert(v);
             }
         });
-        for inst in between {
+        for passed in between {
+            let inst = &passed.inst;
             let mut depends = false;
             uses::each(inst, &mut |v, _| depends |= late.contains(&v));
-            let harmless = shapes::is_harmless(&self.shapes, self.func, inst);
+            let harmless = passed.quiet && inst.blocks.is_empty() && inst.op.takes().is_none();
             if !depends && (harmless || (only_fails(inst) && !first_fails)) {
-                ahead.push(inst.clone());
+                ahead.push(passed.clone());
                 continue;
             }
             let needed = inst.results.iter().any(|r| used.contains(r));
@@ -141,7 +155,7 @@ impl Pass<'_> {
                 return None;
             }
             late.extend(&inst.results);
-            behind.push(inst.clone());
+            behind.push(passed.clone());
         }
         Some((ahead, behind))
     }
