@@ -1,0 +1,138 @@
+//! Which inputs meet in a nonlinear operation: where a Hessian can be other than zero.
+//!
+//! A second derivative of a program by inputs `p` and `q` is a sum over its operations: of each, the second
+//! derivative by two operands, one of which depends on `p` and the other on `q`. An operation therefore adds
+//! the product of two sets of inputs, and its result also has the products its operands have. Products are
+//! kept once, in a graph from results to operands; those of values that nothing uses are never looked at.
+
+use super::pattern::Pattern;
+use super::set::Set;
+use super::traced::Dep;
+use crate::ops::{Class, Prim};
+use std::collections::{HashMap, HashSet};
+
+/// The products of one value, and the values whose products it has too.
+#[derive(Debug)]
+struct Node {
+    before: Vec<u32>,
+    products: Vec<(Set, Set)>,
+}
+
+/// The interactions of all values of a run. Node 0 stands for none.
+#[derive(Debug, Default)]
+pub(super) struct Interactions {
+    nodes: Vec<Node>,
+    /// Whether they are asked for.
+    on: bool,
+    rules: HashMap<Prim, Vec<(usize, usize)>>,
+}
+
+impl Interactions {
+    /// `on`: whether they are asked for; otherwise nothing is kept.
+    pub(super) fn new(on: bool) -> Self {
+        Interactions { on, ..Interactions::default() }
+    }
+
+    /// What a linear function of values depends on.
+    pub(super) fn join(&mut self, parts: &[Dep]) -> Dep {
+        self.node(parts, Vec::new())
+    }
+
+    /// What a row of the table depends on; operands without a derivative have an empty dependence.
+    pub(super) fn smooth(&mut self, prim: Prim, parts: &[Dep]) -> Dep {
+        let mut products = Vec::new();
+        if self.on {
+            let rules = self.rules.entry(prim).or_insert_with(|| second_order(prim));
+            for (j, k) in rules {
+                let (a, b) = (&parts[*j].inputs, &parts[*k].inputs);
+                if !a.is_empty() && !b.is_empty() {
+                    products.push((a.clone(), b.clone()));
+                }
+            }
+        }
+        self.node(parts, products)
+    }
+
+    fn node(&mut self, parts: &[Dep], products: Vec<(Set, Set)>) -> Dep {
+        let inputs = parts.iter().fold(Set::Empty, |all, part| all.union(&part.inputs));
+        let mut before: Vec<u32> = parts.iter().map(|p| p.pairs).filter(|p| *p != 0).collect();
+        before.sort_unstable();
+        before.dedup();
+        let pairs = match (products.is_empty(), before.as_slice()) {
+            (true, []) => 0,
+            (true, [one]) => *one,
+            _ => {
+                self.nodes.push(Node { before, products });
+                // Node 0 is not stored.
+                self.nodes.len() as u32
+            }
+        };
+        Dep { inputs, pairs }
+    }
+
+    /// The pattern of all interactions of these values, over `n` inputs: symmetric.
+    pub(super) fn pattern(&self, ends: impl IntoIterator<Item = u32>, n: usize) -> Pattern {
+        let mut rows = vec![Set::Empty; n];
+        let mut seen = vec![false; self.nodes.len() + 1];
+        let mut done = HashSet::new();
+        let mut stack: Vec<u32> = ends.into_iter().collect();
+        while let Some(at) = stack.pop() {
+            if at == 0 || std::mem::replace(&mut seen[at as usize], true) {
+                continue;
+            }
+            let node = &self.nodes[at as usize - 1];
+            stack.extend(&node.before);
+            for (a, b) in &node.products {
+                for (from, to) in [(a, b), (b, a)] {
+                    if done.insert((from.key(), to.key())) {
+                        for p in from.elements() {
+                            rows[p as usize] = rows[p as usize].union(to);
+                        }
+                    }
+                }
+            }
+        }
+        let mut pattern = Pattern::without_rows(n);
+        for row in &rows {
+            pattern.push_row(|entries| row.append_to(entries));
+        }
+        pattern
+    }
+}
+
+/// Rows made of straight pieces: their partials are constant between the kinks.
+pub(super) fn is_piecewise_linear(prim: Prim) -> bool {
+    matches!(prim, Prim::Abs | Prim::Min | Prim::Max)
+}
+
+/// The pairs of operands, `j <= k`, by which a row has a second derivative: the partial by one of them
+/// mentions the other, or the output, which depends on all.
+fn second_order(prim: Prim) -> Vec<(usize, usize)> {
+    if prim.class() != Class::Smooth || is_piecewise_linear(prim) {
+        return Vec::new();
+    }
+    let mentions = |j: usize, k: usize| {
+        let uses = prim.needs(j);
+        uses.has_input(k) || uses.has_output()
+    };
+    let n = prim.arity();
+    let pairs = (0..n).flat_map(|j| (j..n).map(move |k| (j, k)));
+    pairs.filter(|(j, k)| mentions(*j, *k) || mentions(*k, *j)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn second_derivatives_of_rows() {
+        assert_eq!(second_order(Prim::Add), []);
+        assert_eq!(second_order(Prim::Mul), [(0, 1)]);
+        assert_eq!(second_order(Prim::Fma), [(0, 1)]);
+        assert_eq!(second_order(Prim::Div), [(0, 1), (1, 1)]);
+        assert_eq!(second_order(Prim::Tanh), [(0, 0)]);
+        assert_eq!(second_order(Prim::Sqrt), [(0, 0)]);
+        assert_eq!(second_order(Prim::Min), []);
+        assert_eq!(second_order(Prim::Floor), []);
+    }
+}
