@@ -107,9 +107,7 @@ impl Set {
 
     fn is_within(&self, other: &Set) -> bool {
         match (self, other) {
-            (Set::Bits(a), Set::Bits(b)) => {
-                (a.first..a.end()).all(|k| a.word(k) & !b.word(k) == 0)
-            }
+            (Set::Bits(a), Set::Bits(b)) => (a.first..a.end()).all(|k| a.word(k) & !b.word(k) == 0),
             (Set::Bits(_), _) => self.elements().iter().all(|x| other.contains(*x)),
             (Set::List(list), _) => list.iter().all(|x| other.contains(*x)),
             (Set::One(x), _) => other.contains(*x),
