@@ -1,0 +1,257 @@
+//! Colourings of random patterns, and patterns of random programs.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+use wengert_core::check::{self, Derived, Interpreter, Random};
+use wengert_core::generate;
+use wengert_core::interp::Val;
+use wengert_core::ir::{Module, verify};
+use wengert_core::structure::{
+    Colouring, Direction, OneStep, Order, Pattern, Plan, Sparse, Sparsity, colouring, compressed,
+};
+
+/// The seed of a run: `WENGERT_SEED` repeats one.
+fn seed() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs());
+    let seed = std::env::var("WENGERT_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(now);
+    println!("WENGERT_SEED={seed}");
+    seed
+}
+
+fn random_pattern(random: &mut Random, rows: usize, cols: usize) -> Pattern {
+    let density = [0.0, 0.02, 0.1, 0.3, 0.9][random.below(5) as usize];
+    let mut places = Vec::new();
+    for i in 0..rows {
+        for j in 0..cols {
+            if random.float(0.0, 1.0) < density {
+                places.push((i, j));
+            }
+        }
+    }
+    // Now and then a dense row or column.
+    if rows > 0 && random.below(4) == 0 {
+        let i = random.below(rows as u64) as usize;
+        places.extend((0..cols).map(|j| (i, j)));
+    }
+    if cols > 0 && random.below(4) == 0 {
+        let j = random.below(cols as u64) as usize;
+        places.extend((0..rows).map(|i| (i, j)));
+    }
+    Pattern::new(rows, cols, places).unwrap()
+}
+
+/// A matrix with a different number at every place.
+fn numbered(pattern: &Pattern) -> Sparse {
+    let values = (0..pattern.count()).map(|k| 1.0 + k as f64).collect();
+    Sparse { pattern: pattern.clone(), values }
+}
+
+/// One more than the most columns any column shares a row with.
+fn greedy_bound(pattern: &Pattern) -> usize {
+    let transposed = pattern.transpose();
+    let sharing = |j: usize| {
+        let rows = transposed.row(j).iter();
+        let mut near: Vec<u32> = rows
+            .flat_map(|i| pattern.row(*i as usize))
+            .copied()
+            .filter(|w| *w as usize != j)
+            .collect();
+        near.sort_unstable();
+        near.dedup();
+        near.len() + 1
+    };
+    (0..pattern.cols()).map(sharing).max().unwrap_or(0)
+}
+
+#[test]
+fn colourings_of_random_patterns() {
+    let seed = seed();
+    let mut random = Random(seed);
+    for _ in 0..150 {
+        let (rows, cols) = (random.below(40) as usize, random.below(40) as usize);
+        let p = random_pattern(&mut random, rows, cols);
+        let matrix = numbered(&p);
+        let transposed = matrix.to_dense();
+        let bound = greedy_bound(&p);
+        let longest = (0..rows).map(|i| p.row(i).len()).max().unwrap_or(0);
+        let mut fewest = usize::MAX;
+        for order in Order::ALL {
+            let columns = colouring::columns_in(&p, order);
+            assert!(colouring::is_valid_for_columns(&p, &columns), "seed {seed}, {order:?}");
+            assert!((longest..=bound).contains(&columns.colours()), "seed {seed}, {order:?}");
+            assert_eq!(columns, colouring::columns_in(&p, order), "seed {seed}");
+            fewest = fewest.min(columns.colours());
+            let run = |x: &[f64]| Ok::<_, ()>(matrix.times(x));
+            assert_eq!(compressed::from_columns(&p, &columns, run).unwrap(), matrix);
+
+            let by_rows = colouring::rows_in(&p, order);
+            assert!(colouring::is_valid_for_rows(&p, &by_rows), "seed {seed}, {order:?}");
+            let run = |w: &[f64]| {
+                let column = |j: usize| (0..rows).map(|i| w[i] * transposed[i][j]).sum();
+                Ok::<_, ()>((0..cols).map(column).collect())
+            };
+            assert_eq!(compressed::from_rows(&p, &by_rows, run).unwrap(), matrix);
+        }
+        assert_eq!(colouring::columns(&p).colours(), fewest, "seed {seed}");
+    }
+}
+
+#[test]
+fn star_colourings_of_random_patterns() {
+    let seed = seed();
+    let mut random = Random(seed ^ 0x57a2);
+    for _ in 0..150 {
+        let n = random.below(40) as usize;
+        let p = random_pattern(&mut random, n, n).symmetric().unwrap();
+        let mut matrix = numbered(&p);
+        let upper = matrix.clone();
+        for (at, (i, j)) in p.places().enumerate() {
+            matrix.values[at] = upper.get(i.min(j), i.max(j));
+        }
+        let by_columns = colouring::columns(&p);
+        for order in Order::ALL {
+            let star = colouring::star_in(&p, order).unwrap();
+            assert!(colouring::is_valid_star(&p, &star), "seed {seed}, {order:?}\n{p}");
+            assert!(star.colours() <= n, "seed {seed}");
+            let run = |x: &[f64]| Ok::<_, ()>(matrix.times(x));
+            assert_eq!(compressed::hessian(&p, &star, run).unwrap(), matrix, "seed {seed}");
+        }
+        // Columns of a pattern with a full diagonal are a star colouring too.
+        let diagonal = Pattern::new(n, n, p.places().chain((0..n).map(|i| (i, i)))).unwrap();
+        let columns = colouring::columns(&diagonal);
+        assert!(colouring::is_valid_star(&diagonal, &columns), "seed {seed}");
+        let _ = by_columns;
+    }
+}
+
+#[test]
+fn colourings_of_known_patterns() {
+    for order in Order::ALL {
+        for (lower, upper) in [(0, 0), (1, 1), (2, 1), (0, 3)] {
+            let p = Pattern::banded(50, lower, upper);
+            if order == Order::Natural || order == Order::LargestFirst {
+                assert_eq!(colouring::columns_in(&p, order).colours(), lower + upper + 1);
+            }
+            assert_eq!(colouring::columns(&p).colours(), lower + upper + 1);
+            assert_eq!(colouring::rows(&p).colours(), lower + upper + 1);
+        }
+    }
+    let arrow = |hub: usize| {
+        Pattern::new(30, 30, (0..30).flat_map(|i| [(hub, i), (i, hub), (i, i)])).unwrap()
+    };
+    assert_eq!(colouring::star(&arrow(0)).unwrap().colours(), 2);
+    assert_eq!(colouring::star(&arrow(29)).unwrap().colours(), 2);
+    assert_eq!(colouring::columns(&arrow(0)).colours(), 30);
+    assert_eq!(colouring::star(&Pattern::banded(50, 1, 1)).unwrap().colours(), 3);
+    assert_eq!(colouring::star(&Pattern::dense(6, 6)).unwrap().colours(), 6);
+    assert_eq!(colouring::star(&Pattern::diagonal(6)).unwrap().colours(), 1);
+    assert_eq!(colouring::star(&Pattern::banded(6, 1, 0)), None);
+    // One dense row: reverse needs two runs where forward needs all.
+    let row = Pattern::new(9, 9, (0..9).flat_map(|i| [(0, i), (i, i)])).unwrap();
+    assert!(matches!(Direction::of(&row), Direction::Reverse(c) if c.colours() == 2));
+    let column = row.transpose();
+    assert!(matches!(Direction::of(&column), Direction::Forward(c) if c.colours() == 2));
+    assert_eq!(colouring::columns(&Pattern::empty(4, 5)).colours(), 0);
+    assert_eq!(Plan::new(Pattern::empty(0, 0)).runs(), 0);
+}
+
+#[test]
+fn wrong_colourings_are_found_out() {
+    let p = Pattern::banded(4, 1, 1);
+    let by_hand = |c: [u32; 4]| Colouring::new(c.iter().map(|c| Some(*c)).collect());
+    assert!(colouring::is_valid_for_columns(&p, &by_hand([0, 1, 2, 0])));
+    assert!(!colouring::is_valid_for_columns(&p, &by_hand([0, 1, 0, 2])));
+    assert!(!colouring::is_valid_for_columns(&p, &Colouring::new(vec![None; 4])));
+    assert!(colouring::is_valid_star(&p, &by_hand([0, 1, 0, 2])));
+    assert!(!colouring::is_valid_star(&p, &by_hand([0, 1, 0, 1])));
+    assert!(!colouring::is_valid_star(&p, &by_hand([0, 0, 1, 2])));
+}
+
+/// What must hold of the structure of every program.
+fn check_structure(seed: u64) {
+    let case = generate::case(seed);
+    let engine = &mut Interpreter { max_iterations: 200 };
+    let derived = Derived::new(case.func, case.wrt).unwrap();
+    let (func, args) = (&derived.func, &case.args);
+    let mut sparsity = Sparsity::of(func);
+    sparsity.max_iterations = 200;
+    let pattern = match (sparsity.jacobian(&derived.wrt, args), derived.value(engine, args)) {
+        (Ok(pattern), Ok(_)) => pattern,
+        (Err(a), Err(b)) => return assert_eq!(a, b, "program {seed}\n{func}"),
+        (a, b) => panic!("program {seed}: {a:?} but {b:?}\n{func}"),
+    };
+    let dense = compressed::dense_jacobian(&derived, engine, args).unwrap();
+    let finite = dense.iter().flatten().all(|x| x.is_finite());
+    if finite {
+        for (i, row) in dense.iter().enumerate() {
+            for (j, x) in row.iter().enumerate() {
+                let place = format!("program {seed}, entry {i}, {j} is {x}\n{pattern}\n{func}");
+                assert!(*x == 0.0 || pattern.contains(i, j), "{place}");
+            }
+        }
+        let forward = Direction::Forward(colouring::columns(&pattern));
+        let plan = Plan::with(pattern.clone(), forward);
+        let sparse = compressed::jacobian_by(&plan, &derived, engine, args).unwrap();
+        for ((i, j), x) in pattern.places().zip(&sparse.values) {
+            assert_eq!(*x, dense[i][j], "program {seed}, entry {i}, {j}\n{func}");
+        }
+    }
+    // Second derivatives come from operations of the gradient program.
+    let hessian = sparsity.hessian(&derived.wrt, args).unwrap();
+    assert!(hessian.is_symmetric());
+    let results = derived.value(engine, args).unwrap();
+    let mut random = Random(seed);
+    let float = |v: &&Val| !check::floats(std::slice::from_ref(*v)).is_empty();
+    let weights = results.iter().filter(|v| !matches!(v, Val::Scalar(_)) || float(v));
+    let all: Vec<Val> = args.iter().cloned().chain(weights.map(|v| random.like(v))).collect();
+    let vjp = derived.reverse.func(&format!("{}.vjp", func.name)).unwrap();
+    let mut reverse = Sparsity::of(vjp).within(&derived.reverse);
+    reverse.max_iterations = 200;
+    let gradient = reverse.jacobian(&derived.wrt, &all).unwrap();
+    let values = check::floats(&results).len();
+    for (i, j) in hessian.places() {
+        let found = gradient.contains(values + i, j) || gradient.contains(values + j, i);
+        assert!(found, "program {seed}: {i}, {j}\n{hessian}\n{gradient}\n{func}");
+    }
+    let text = func.to_string();
+    if !["min ", "max "].iter().any(|word| text.contains(word)) {
+        for (i, j) in gradient.places().filter(|(i, _)| *i >= values) {
+            let found = hessian.contains(i - values, j);
+            assert!(found, "program {seed}: {} {j} missing\n{hessian}\n{func}", i - values);
+        }
+    }
+    check_steps(seed, &derived, args);
+}
+
+/// Every loop one iteration at a time gives the states the loop goes through.
+fn check_steps(seed: u64, derived: &Derived, args: &[Val]) {
+    for number in 0.. {
+        let Ok(step) = OneStep::of(&derived.func, number) else { break };
+        let module = Module { funcs: vec![step.func.clone()], loops: Vec::new() };
+        verify::module(&module).unwrap_or_else(|e| panic!("program {seed}: {e}\n{}", step.func));
+        if !step.float_carries().is_empty() {
+            step.derived().unwrap_or_else(|e| panic!("program {seed}: {e}\n{}", step.func));
+        }
+        let engine = &mut Interpreter { max_iterations: 200 };
+        let mut before: Option<Vec<Val>> = None;
+        for k in 0..4 {
+            let Some(at) = step.state(args, k).unwrap() else { break };
+            // A loop inside a branch or a second run of it starts anew: only a step that went on counts.
+            if let Some(results) = before {
+                let carries = check::bits(&at[..step.carries]);
+                assert_eq!(check::bits(&results[..step.carries]), carries, "program {seed}");
+            }
+            use wengert_core::check::Engine;
+            let results = engine.call(&module, &step.func.name, &at).unwrap();
+            let went_on = check::bits(&results[step.carries..]) == [0];
+            before = went_on.then_some(results);
+        }
+    }
+}
+
+#[test]
+fn structure_of_random_programs() {
+    let seed = seed();
+    let count = std::env::var("WENGERT_PROGRAMS").ok().and_then(|s| s.parse().ok()).unwrap_or(100);
+    let mut seeds = Random(seed ^ 0x5eed);
+    (0..count).for_each(|_: u64| check_structure(seeds.bits()));
+}
