@@ -183,6 +183,32 @@ fn large_problems() {
     assert_eq!(Plan::new(p).runs(), 5);
     let p = Sparsity::of(&func(PREFIX)).jacobian(&[0], &[numbers(2000)]).unwrap();
     assert_eq!(p.count(), 2000 * 2001 / 2);
+    let arrow = Pattern::new(n, n, (0..n).flat_map(|i| [(0, i), (i, 0), (i, i)])).unwrap();
+    assert_eq!(colouring::star(&arrow).unwrap().colours(), 2);
+    assert_eq!(Plan::new(arrow).runs(), n);
+}
+
+#[test]
+fn hessian_of_a_function_with_a_hub() {
+    // x[0] times the sum of the squares of the others: an arrow.
+    let f = func(
+        "func @hub(%x: [f64]) -> f64 {
+           %n = len %x
+           %h = load %x, 0
+           %s = for %i in 1..%n carry (%s1 = 0.0) {
+             %a = load %x, %i
+             %s2 = fma %a, %a, %s1
+             yield %s2
+           }
+           %y = mul %h, %s
+           return %y
+         }",
+    );
+    let n = 3000;
+    let p = Sparsity::of(&f).hessian(&[0], &[numbers(n)]).unwrap();
+    let places = (1..n).flat_map(|i| [(0, i), (i, 0), (i, i)]);
+    assert_eq!(p, Pattern::new(n, n, places).unwrap());
+    assert_eq!(colouring::star(&p).unwrap().colours(), 2);
 }
 
 #[test]

@@ -285,7 +285,7 @@ fn check_steps(seed: u64, derived: &Derived, args: &[Val]) {
 #[test]
 fn structure_of_random_programs() {
     let seed = seed();
-    let count = std::env::var("WENGERT_PROGRAMS").ok().and_then(|s| s.parse().ok()).unwrap_or(100);
+    let count = std::env::var("WENGERT_PROGRAMS").ok().and_then(|s| s.parse().ok()).unwrap_or(60);
     let mut seeds = Random(seed ^ 0x5eed);
     (0..count).for_each(|_: u64| check_structure(seeds.bits()));
 }

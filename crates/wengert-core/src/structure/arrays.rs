@@ -1,16 +1,15 @@
 //! Array operations on values with what they depend on. All of them, and only they, are here.
 //!
-//! An operation on arrays moves elements; each element takes along what it depends on. One that computes
-//! (a sum, a product of matrices) joins the dependences of the elements it reads:
-//! `Interactions::join` for linear ones.
+//! Operations on arrays move elements, and each element takes along what it depends on. (One that computes,
+//! such as a sum, would join what the elements it reads depend on, with `Interactions::join` where it is
+//! linear in them.)
 
 use super::traced::{Dep, Deps, Traced};
 use crate::fault::FaultKind;
 use crate::interp::Val;
+use crate::ir::Op;
 use crate::ops::Scalar;
 use std::rc::Rc;
-
-use crate::ir::Op;
 
 /// Whether operand `k` is taken over, so that it can be changed in place.
 pub(super) fn takes(op: &Op, k: usize) -> bool {

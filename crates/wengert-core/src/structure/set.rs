@@ -131,7 +131,8 @@ impl Set {
         }
         let (mut x, mut y) = (small.elements(), large.elements());
         x.append(&mut y);
-        x.sort_unstable();
+        // Two sorted runs: this sort merges them.
+        x.sort();
         x.dedup();
         Set::List(Rc::new(x))
     }
@@ -139,20 +140,13 @@ impl Set {
     fn from_bits(range: std::ops::Range<usize>, sets: &[&Set]) -> Set {
         let first = range.start;
         let mut words = vec![0u64; range.len()];
-        let mut set = |x: u32| words[x as usize / 64 - first] |= 1 << (x % 64);
+        let mut add = |k: usize, bits: u64| words[k - first] |= bits;
         for s in sets {
             match s {
                 Set::Empty => {}
-                Set::One(x) => set(*x),
-                Set::List(list) => list.iter().for_each(|x| set(*x)),
-                Set::Bits(_) => {}
-            }
-        }
-        for s in sets {
-            if let Set::Bits(bits) = s {
-                for (k, word) in bits.words.iter().enumerate() {
-                    words[bits.first + k - first] |= word;
-                }
+                Set::One(x) => add(*x as usize / 64, 1 << (x % 64)),
+                Set::List(list) => list.iter().for_each(|x| add(*x as usize / 64, 1 << (x % 64))),
+                Set::Bits(b) => b.words.iter().enumerate().for_each(|(k, w)| add(b.first + k, *w)),
             }
         }
         let count = words.iter().map(|w| w.count_ones() as usize).sum();

@@ -299,7 +299,9 @@ impl<'f> Tracer<'f, '_> {
                     Phase::Reverse => self.callee(env, inst, &plan.reverse),
                 }
             }
-            op => self.array(env, inst, op),
+            op @ (Op::Len | Op::Load | Op::Store | Op::Fill | Op::Copy) => {
+                self.array(env, inst, op)
+            }
         }
     }
 
