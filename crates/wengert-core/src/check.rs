@@ -9,6 +9,7 @@ use crate::fault::Fault;
 use crate::interp::{Interp, Val};
 use crate::ir::{Func, Module, Type};
 use crate::ops::Scalar;
+use crate::ops::shaped::same_bits;
 use crate::span::Diagnostic;
 use crate::transform::{jvp, vjp};
 
@@ -163,7 +164,7 @@ pub fn derivatives(
         let w: Vec<Val> = results.iter().map(|v| random.like(v)).collect();
         let (again, adjoints) = derived.vjp(engine, args, &w)?;
         // Recording must not change the value, nor must carrying tangents.
-        let same = bits(&values) == bits(&again) && bits(&floats_of(&values)) == bits_f64(&base);
+        let same = bits(&values) == bits(&again) && same_bits(&floats(&values), &base);
         let along = dot(&floats(&w), &tangent);
         let back = dot(&floats(&adjoints), &floats(&u));
         let scale = magnitude(&floats(&w), &tangent) + magnitude(&floats(&adjoints), &floats(&u));
@@ -265,11 +266,7 @@ fn differences(
 }
 
 fn is_float(v: &Val) -> bool {
-    matches!(v, Val::Scalar(Scalar::F64(_)) | Val::Array(_))
-}
-
-fn floats_of(values: &[Val]) -> Vec<Val> {
-    values.iter().filter(|v| is_float(v)).cloned().collect()
+    v.ty().is_float()
 }
 
 /// All floats of some values, in order.
@@ -278,15 +275,12 @@ pub fn floats(values: &[Val]) -> Vec<f64> {
     for v in values {
         match v {
             Val::Scalar(Scalar::F64(x)) => out.push(*x),
-            Val::Array(x) => out.extend(x.iter()),
+            Val::Scalar(Scalar::F32(x)) => out.push(f64::from(*x)),
+            Val::Array(x) => out.extend(x.floats()),
             _ => {}
         }
     }
     out
-}
-
-fn bits_f64(values: &[f64]) -> Vec<u64> {
-    values.iter().map(|x| crate::ops::value::canonical_bits(*x)).collect()
 }
 
 /// The bits of values, any NaN being the same; tapes have none.
@@ -295,7 +289,12 @@ pub fn bits(values: &[Val]) -> Vec<u64> {
     for v in values {
         match v {
             Val::Scalar(s) => out.push(s.key().1),
-            Val::Array(x) => out.extend(bits_f64(x)),
+            Val::Array(x) => {
+                let (shape, elements) = x.key();
+                // A vector's length shows; other shapes are told apart.
+                let shape = shape.into_iter().map(|n| n as u64).filter(|_| x.shape.len() > 1);
+                out.extend(shape.chain(elements));
+            }
             Val::Tape(_) => {}
         }
     }
@@ -306,8 +305,12 @@ pub fn bits(values: &[Val]) -> Vec<u64> {
 pub fn shifted(v: &Val, d: &Val, h: f64) -> Val {
     match (v, d) {
         (Val::Scalar(Scalar::F64(x)), Val::Scalar(Scalar::F64(d))) => Val::f64(x + h * d),
+        (Val::Scalar(Scalar::F32(x)), Val::Scalar(Scalar::F32(d))) => {
+            Val::Scalar(Scalar::F32((f64::from(*x) + h * f64::from(*d)) as f32))
+        }
         (Val::Array(x), Val::Array(d)) => {
-            Val::array(x.iter().zip(d.iter()).map(|(x, d)| x + h * d).collect())
+            let moved = x.floats().into_iter().zip(d.floats()).map(|(x, d)| x + h * d);
+            Val::shaped(x.with_floats(moved))
         }
         _ => v.clone(),
     }
@@ -341,10 +344,13 @@ impl Random {
     pub fn like(&mut self, v: &Val) -> Val {
         match v {
             Val::Array(x) => {
-                let size = size(x.iter().fold(0.0, |m: f64, x| m.max(x.abs())));
-                Val::array(x.iter().map(|_| size * self.float(-1.0, 1.0)).collect())
+                let floats = x.floats();
+                let size = size(floats.iter().fold(0.0, |m: f64, x| m.max(x.abs())));
+                let direction = floats.iter().map(|_| size * self.float(-1.0, 1.0));
+                Val::shaped(x.with_floats(direction))
             }
             Val::Scalar(Scalar::F64(x)) => Val::f64(size(x.abs()) * self.float(-1.0, 1.0)),
+            Val::Scalar(Scalar::F32(_)) => Val::Scalar(Scalar::F32(self.float(-1.0, 1.0) as f32)),
             _ => Val::f64(self.float(-1.0, 1.0)),
         }
     }

@@ -6,10 +6,11 @@
 
 use crate::fault::{Fault, FaultKind};
 use crate::ir::verify::consumes;
-use crate::ir::{Block, Func, Inst, LoopPlan, Module, Op, Phase, Type, Value};
+use crate::ir::{Block, Elem, Func, Inst, LoopPlan, Module, Op, Phase, Type, Value};
 use crate::math;
+use crate::ops::kernels::{self, Computed, Operand};
 use crate::ops::value::eval;
-use crate::ops::{Scalar, Trap};
+use crate::ops::{Array, Prim, Scalar, Trap};
 use crate::span::Span;
 use std::rc::Rc;
 
@@ -22,7 +23,7 @@ pub enum Val {
     /// A scalar.
     Scalar(Scalar),
     /// A version of an array. Consuming operations own it alone and work in place.
-    Array(Rc<Vec<f64>>),
+    Array(Rc<Array>),
     /// A tape: its records, the last one on top.
     Tape(Vec<Vec<Val>>),
 }
@@ -38,9 +39,23 @@ impl Val {
         Val::Scalar(Scalar::I64(x))
     }
 
-    /// An array.
+    /// A vector of doubles.
     pub fn array(x: Vec<f64>) -> Val {
+        Val::Array(Rc::new(Array::vector(x)))
+    }
+
+    /// Any array.
+    pub fn shaped(x: Array) -> Val {
         Val::Array(Rc::new(x))
+    }
+
+    /// The type it has.
+    pub fn ty(&self) -> Type {
+        match self {
+            Val::Scalar(s) => s.elem().scalar(),
+            Val::Array(x) => Type::of(x.elem(), x.shape.len()),
+            Val::Tape(_) => Type::Tape,
+        }
     }
 
     /// An empty tape.
@@ -149,47 +164,47 @@ impl<'m> Interp<'m> {
         let args = &inst.args;
         let one = |v: Val| Ok(vec![v]);
         match &inst.op {
-            Op::Prim(prim) => {
-                let inputs: Vec<Scalar> = args.iter().map(|a| env.scalar(*a)).collect();
-                match eval(*prim, &inputs) {
-                    Some(Ok(value)) => one(Val::Scalar(value)),
-                    Some(Err(Trap::Overflow)) => self.fault(FaultKind::Overflow, inst.span),
-                    Some(Err(Trap::DivisionByZero)) => {
-                        self.fault(FaultKind::DivisionByZero, inst.span)
-                    }
-                    None => {
-                        let inputs = inputs.into_iter().map(Val::Scalar).collect();
-                        self.execute(math::program(*prim), inputs)
-                    }
-                }
-            }
-            Op::Len => one(Val::i64(env.array(args[0]).len() as i64)),
+            Op::Prim(prim) => self.prim(env, inst, *prim),
+            Op::Dim(axis) => one(Val::i64(env.array(args[0]).shape[*axis as usize] as i64)),
             Op::Load => {
-                let at = self.index(env, inst)?;
-                one(Val::f64(env.array(args[0])[at]))
+                let at = self.position(env, inst, &args[1..])?;
+                one(Val::Scalar(env.array(args[0]).elements().get(at)))
             }
             Op::Store => {
-                let at = self.index(env, inst)?;
-                let v = env.f64(args[2]);
-                let mut array = match env.take(args[0]) {
-                    Val::Array(array) => array,
-                    _ => unreachable!("verified"),
-                };
-                Rc::make_mut(&mut array)[at] = v;
+                let last = args.len() - 1;
+                let at = self.position(env, inst, &args[1..last])?;
+                let v = env.scalar(args[last]);
+                let mut array = env.take_array(args[0]);
+                Rc::make_mut(&mut array).elements_mut().set(at, v);
                 one(Val::Array(array))
             }
-            Op::Fill => match env.i64(args[0]) {
-                n if n < 0 => self.fault(FaultKind::NegativeLength(n), inst.span),
-                n => {
-                    let mut array = Vec::new();
-                    if array.try_reserve_exact(n as usize).is_err() {
-                        return self.fault(FaultKind::OutOfMemory, inst.span);
-                    }
-                    array.resize(n as usize, env.f64(args[1]));
-                    one(Val::array(array))
+            Op::Fill => {
+                let (v, dims) = args.split_last().unwrap_or_else(|| unreachable!("verified"));
+                let operands: Vec<Operand> = dims.iter().map(|d| env.operand(*d)).collect();
+                let shape = self.kernel(env, inst, kernels::dims(&operands))?;
+                match Array::filled(shape, env.scalar(*v)) {
+                    Some(array) => one(Val::shaped(array)),
+                    None => self.fault(FaultKind::OutOfMemory, inst.span),
                 }
-            },
-            Op::Copy => one(Val::array(env.array(args[0]).to_vec())),
+            }
+            Op::Copy => one(Val::shaped(env.array(args[0]).clone())),
+            Op::Array(op) if op.in_place() => {
+                let mut array = env.take_array(args[0]);
+                let x = Rc::make_mut(&mut array);
+                let shape = x.shape.clone();
+                let others: Vec<Operand> = args[1..].iter().map(|a| env.operand(*a)).collect();
+                let done = kernels::update(op, &shape, x.elements_mut(), &others);
+                self.kernel(env, inst, done)?;
+                one(Val::Array(array))
+            }
+            Op::Array(op) => {
+                let operands: Vec<Operand> = args.iter().map(|a| env.operand(*a)).collect();
+                match self.kernel(env, inst, kernels::compute(op, &operands))? {
+                    Computed::Scalar(s) => one(Val::Scalar(s)),
+                    Computed::Array(x) => one(Val::shaped(x)),
+                }
+            }
+            Op::Tape => one(Val::tape()),
             Op::Push => {
                 let Val::Tape(mut records) = env.take(args[0]) else { unreachable!("verified") };
                 self.pushed_bytes += 8 * (args.len() as u64 - 1);
@@ -306,14 +321,66 @@ impl<'m> Interp<'m> {
         Ok(carries)
     }
 
-    fn index(&self, env: &Env, inst: &Inst) -> Run<usize> {
-        let (array, index) = (env.array(inst.args[0]), env.i64(inst.args[1]));
-        if index < 0 || index >= array.len() as i64 {
-            let name = env.func.name_of(inst.args[0]);
-            let kind = FaultKind::Index { array: name, index, len: array.len() as i64 };
-            return self.fault(kind, inst.span);
+    /// A row of the table: on scalars, or element by element.
+    fn prim(&mut self, env: &Env, inst: &Inst, prim: Prim) -> Run<Vec<Val>> {
+        let result = env.func.ty(inst.results[0]);
+        let operands: Vec<Operand> = inst.args.iter().map(|a| env.operand(*a)).collect();
+        if result.is_scalar() {
+            return Ok(vec![Val::Scalar(self.scalar(
+                prim,
+                &kernels::element(&operands, 0),
+                inst,
+            )?)]);
         }
-        Ok(index as usize)
+        let shape = self.kernel(env, inst, kernels::common_shape(prim.name(), &operands))?;
+        let n = shape.iter().product();
+        let elements: Run<Vec<Scalar>> =
+            (0..n).map(|k| self.scalar(prim, &kernels::element(&operands, k), inst)).collect();
+        let elem = result.elem().unwrap_or(Elem::F64);
+        let data = kernels::collect(elem, elements?.into_iter());
+        Ok(vec![Val::shaped(Array { shape, data })])
+    }
+
+    fn scalar(&mut self, prim: Prim, inputs: &[Scalar], inst: &Inst) -> Run<Scalar> {
+        match eval(prim, inputs) {
+            Some(Ok(value)) => Ok(value),
+            Some(Err(Trap::Overflow)) => self.fault(FaultKind::Overflow, inst.span),
+            Some(Err(Trap::DivisionByZero)) => self.fault(FaultKind::DivisionByZero, inst.span),
+            None => {
+                // Elementary functions of single-precision numbers are computed in double precision.
+                let single = inputs.iter().any(|x| matches!(x, Scalar::F32(_)));
+                let inputs = inputs.iter().map(|x| match x {
+                    Scalar::F32(x) => Val::f64(f64::from(*x)),
+                    other => Val::Scalar(*other),
+                });
+                match self.execute(math::program(prim), inputs.collect())?.pop() {
+                    Some(Val::Scalar(Scalar::F64(y))) if single => Ok(Scalar::F32(y as f32)),
+                    Some(Val::Scalar(y)) => Ok(y),
+                    _ => unreachable!("an elementary function has one result"),
+                }
+            }
+        }
+    }
+
+    /// A fault of a kernel, told about the array and the place.
+    fn kernel<T>(&self, env: &Env, inst: &Inst, result: Result<T, FaultKind>) -> Run<T> {
+        result.or_else(|mut kind| {
+            if let FaultKind::Index { array, .. } = &mut kind {
+                *array = env.func.name_of(inst.args[0]);
+            }
+            self.fault(kind, inst.span)
+        })
+    }
+
+    /// The place of an element in row-major order.
+    fn position(&self, env: &Env, inst: &Inst, indices: &[Value]) -> Run<usize> {
+        let shape = &env.array(inst.args[0]).shape;
+        let mut at = 0;
+        for (axis, (i, n)) in indices.iter().zip(shape).enumerate() {
+            let named = (shape.len() > 1).then_some(axis as u8);
+            at = at * n + self.kernel(env, inst, kernels::index(env.i64(*i), *n, named))?;
+        }
+        Ok(at)
     }
 }
 
@@ -350,13 +417,6 @@ impl Env<'_> {
         }
     }
 
-    fn f64(&self, v: Value) -> f64 {
-        match self.scalar(v) {
-            Scalar::F64(x) => x,
-            _ => unreachable!("verified"),
-        }
-    }
-
     fn i64(&self, v: Value) -> i64 {
         match self.scalar(v) {
             Scalar::I64(x) => x,
@@ -368,10 +428,26 @@ impl Env<'_> {
         matches!(self.scalar(v), Scalar::Bool(true))
     }
 
-    fn array(&self, v: Value) -> &[f64] {
+    fn array(&self, v: Value) -> &Array {
         match &self.values[v.index()] {
             Some(Val::Array(x)) => x,
             _ => unreachable!("verified"),
+        }
+    }
+
+    fn take_array(&mut self, v: Value) -> Rc<Array> {
+        match self.take(v) {
+            Val::Array(x) => x,
+            _ => unreachable!("verified"),
+        }
+    }
+
+    fn operand(&self, v: Value) -> Operand<'_> {
+        if self.func.ty(v).is_array() {
+            let x = self.array(v);
+            Operand::Array(&x.shape, x.elements())
+        } else {
+            Operand::Scalar(self.scalar(v))
         }
     }
 }

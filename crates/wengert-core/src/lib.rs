@@ -7,6 +7,7 @@
 //! [`structure`] (sparse derivatives from few runs).
 #![forbid(unsafe_code)]
 
+pub mod arrays;
 pub mod check;
 pub mod fault;
 pub mod generate;

@@ -7,8 +7,8 @@ use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use wengert_core::interp::{Interp, Val};
-use wengert_core::ir::{Func, Module, Type, parse, verify};
-use wengert_core::ops::Scalar;
+use wengert_core::ir::{Elem, Func, Module, Type, parse, verify};
+use wengert_core::ops::{Array, Scalar, kernels};
 use wengert_core::span::{Diagnostic, Span};
 use wengert_core::transform::{carries, dce, fma, hoist, inline, jvp, pipeline, stores, vjp};
 
@@ -218,8 +218,9 @@ fn execute(module: &Module, call: &str, source: &str) -> Checked<String> {
         .and_then(|call| call.strip_suffix(')')?.split_once('('))
         .ok_or_else(|| format!("`{call}` is not a call"))?;
     let func = module.func(name).ok_or("there is no such function")?;
-    let args = split(args).into_iter().map(value).collect::<Checked<Vec<Val>>>()?;
-    if args.iter().map(type_of).collect::<Vec<_>>() != func.param_types() {
+    let texts = split(args).into_iter().zip(func.param_types());
+    let args = texts.map(|(text, ty)| value(text, ty)).collect::<Checked<Vec<Val>>>()?;
+    if args.iter().map(Val::ty).collect::<Vec<_>>() != func.param_types() {
         return Err(format!("the arguments of `{call}` do not fit its parameters"));
     }
     let mut interp = Interp::new(module);
@@ -250,36 +251,55 @@ fn split(list: &str) -> Vec<&str> {
     parts.map(str::trim).filter(|part| !part.is_empty()).collect()
 }
 
-fn value(text: &str) -> Checked<Val> {
-    let bad = || format!("`{text}` is not a value");
-    if let Some(list) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
-        let elements = split(list).into_iter().map(str::parse).collect::<Result<_, _>>();
-        return elements.map(Val::array).map_err(|_| bad());
+/// A value of this type: a number, nested lists of numbers, or an empty tape.
+fn value(text: &str, ty: Type) -> Checked<Val> {
+    let bad = || format!("`{text}` is not a value of type {ty}");
+    if ty == Type::Tape {
+        return if text == "tape" { Ok(Val::tape()) } else { Err(bad()) };
     }
-    match (text, text.parse(), text.parse()) {
-        ("tape", ..) => Ok(Val::tape()),
-        ("true" | "false", ..) => Ok(Val::Scalar(Scalar::Bool(text == "true"))),
-        (_, Ok(int), _) => Ok(Val::i64(int)),
-        (_, _, Ok(float)) => Ok(Val::f64(float)),
+    let elem = ty.elem().unwrap_or(Elem::F64);
+    let (mut shape, mut scalars) = (Vec::new(), Vec::new());
+    elements(text, elem, 0, &mut shape, &mut scalars).ok_or_else(bad)?;
+    match (ty.is_array(), &scalars[..]) {
+        (false, [scalar]) if shape.is_empty() => Ok(Val::Scalar(*scalar)),
+        (true, _) if shape.len() == ty.rank() => {
+            let data = kernels::collect(elem, scalars.into_iter());
+            Ok(Val::shaped(Array { shape, data }))
+        }
         _ => Err(bad()),
     }
 }
 
-fn type_of(value: &Val) -> Type {
-    match value {
-        Val::Scalar(Scalar::F64(_)) => Type::F64,
-        Val::Scalar(Scalar::I64(_)) => Type::I64,
-        Val::Scalar(Scalar::Bool(_)) => Type::Bool,
-        Val::Array(_) => Type::Array,
-        Val::Tape(_) => Type::Tape,
+fn elements(
+    text: &str,
+    elem: Elem,
+    axis: usize,
+    shape: &mut Vec<usize>,
+    out: &mut Vec<Scalar>,
+) -> Option<()> {
+    let Some(list) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) else {
+        out.push(match elem {
+            Elem::F64 => Scalar::F64(text.parse().ok().filter(|_| text.parse::<i64>().is_err())?),
+            Elem::F32 => Scalar::F32(text.parse().ok()?),
+            Elem::I64 => Scalar::I64(text.parse().ok()?),
+            Elem::Bool => Scalar::Bool(text.parse().ok()?),
+        });
+        return Some(());
+    };
+    let parts = split(list);
+    if shape.len() == axis {
+        shape.push(parts.len());
     }
+    let fits = shape[axis] == parts.len();
+    parts.into_iter().try_for_each(|part| elements(part, elem, axis + 1, shape, out))?;
+    fits.then_some(())
 }
 
 /// A value as it is written in a call. A tape that is not empty says how many records it holds.
 fn show(value: &Val) -> String {
     match value {
         Val::Scalar(s) => s.to_string(),
-        Val::Array(x) => format!("{x:?}").replace("NaN", "nan"),
+        Val::Array(x) => x.to_string(),
         Val::Tape(records) if records.is_empty() => "tape".into(),
         Val::Tape(records) => format!("tape of {}", records.len()),
     }

@@ -32,7 +32,7 @@ impl Arg<'_> {
             Arg::F64(_) => Type::F64,
             Arg::I64(_) => Type::I64,
             Arg::Bool(_) => Type::Bool,
-            Arg::Array(_) => Type::Array,
+            Arg::Array(_) => Type::VECTOR,
         }
     }
 }
@@ -290,7 +290,7 @@ impl Entry {
                 Type::I64 => out.push(Out::I64(word() as i64)),
                 Type::Bool => out.push(Out::Bool(word() != 0)),
                 Type::Tape => _ = word(),
-                Type::Array => {
+                Type::VECTOR => {
                     let (address, len) = (word() as usize, word() as usize);
                     let array = context.arrays.take(address, len);
                     // An array handed out was filled, copied or passed to be consumed, and every

@@ -9,7 +9,7 @@ use super::coverage::Coverage;
 use crate::check::{self, Derived, Engine, Interpreter, Random};
 use crate::fault::Fault;
 use crate::interp::Val;
-use crate::ir::{Func, Module, parse, verify};
+use crate::ir::{Func, Module, Op, parse, verify};
 use crate::transform::{copy, dce, pipeline};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,6 +26,8 @@ const NEARBY: usize = 5;
 pub struct Case {
     /// The function.
     pub func: Func,
+    /// Functions it calls.
+    pub callees: Vec<Func>,
     /// Its arguments.
     pub args: Vec<Val>,
     /// Parameters differentiated by.
@@ -74,6 +76,12 @@ fn trouble<T>(kind: Kind, message: impl ToString) -> Checked<T> {
     Err(Trouble { kind, message: message.to_string() })
 }
 
+fn calls(func: &Func) -> bool {
+    let mut found = false;
+    func.body.walk(&mut |inst| found |= matches!(inst.op, Op::Call(_)));
+    found
+}
+
 fn engine() -> Interpreter {
     Interpreter { max_iterations: MAX_ITERATIONS }
 }
@@ -88,11 +96,12 @@ impl Case {
     }
 
     fn steps(&self) -> Checked<Coverage> {
-        let module = Module { funcs: vec![self.func.clone()], loops: Vec::new() };
+        let funcs = std::iter::once(&self.func).chain(&self.callees).cloned().collect();
+        let module = Module { funcs, loops: Vec::new() };
         verify::module(&module).or_else(|e| trouble(Kind::Invalid, e))?;
         round_trip(&module)?;
         let func = self.simplify(&module)?;
-        let mut coverage = Coverage::of(&func);
+        let mut coverage = Coverage::of(&func, !self.callees.is_empty() && calls(&self.func));
         let derived =
             Derived::new(func, self.wrt.clone()).or_else(|e| trouble(Kind::Refused, e))?;
         coverage.reversed(&derived.reverse);
@@ -124,7 +133,9 @@ impl Case {
         let raw = Run { module, args: &self.args };
         let value = raw.bits(&self.func.name).or_else(|e| trouble(Kind::Invalid, e))?;
         let plain = copy::rebuild(&self.func, &self.func.name, &mut |_, _, _| false);
-        let plain = Module { funcs: vec![dce::remove_dead(&plain)], loops: Vec::new() };
+        let mut funcs = vec![dce::remove_dead(&plain)];
+        funcs.extend(self.callees.iter().cloned());
+        let plain = Module { funcs, loops: Vec::new() };
         verify::module(&plain).or_else(|e| trouble(Kind::Pipeline, e))?;
         match (Run { module: &plain, args: &self.args }).bits(&self.func.name) {
             Ok(bits) if bits == value => {}

@@ -355,15 +355,17 @@ fn apply(case: &Case, edit: Edit) -> Option<Case> {
             let rounded = match next.args.get(k)? {
                 Val::Scalar(Scalar::F64(x)) if round(*x) != *x => Val::f64(round(*x)),
                 Val::Scalar(Scalar::I64(i)) if *i > 1 => Val::i64(i - 1),
-                Val::Array(x) if x.iter().any(|x| round(*x) != *x) => {
-                    Val::array(x.iter().map(|x| round(*x)).collect())
+                Val::Array(x) if x.floats().iter().any(|x| round(*x) != *x) => {
+                    Val::shaped(x.with_floats(x.floats().into_iter().map(round)))
                 }
                 _ => return None,
             };
             next.args[k] = rounded;
         }
         Edit::Shorten(k) => match next.args.get(k)? {
-            Val::Array(x) if x.len() > 1 => next.args[k] = Val::array(x[..x.len() - 1].to_vec()),
+            Val::Array(x) if x.shape.len() == 1 && x.len() > 1 => {
+                next.args[k] = Val::array(x.f64s()[..x.len() - 1].to_vec());
+            }
             _ => return None,
         },
     }

@@ -8,9 +8,9 @@
 
 use super::func::{Block, Func, Inst, Value};
 use super::infer;
-use super::types::{Op, Type};
+use super::types::{Elem, Op, Type};
 use crate::ops::value::eval;
-use crate::ops::{Prim, Scalar};
+use crate::ops::{ArrayOp, Prim, Scalar};
 use crate::span::Span;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -82,6 +82,11 @@ impl Builder {
         self.func.constant(Scalar::F64(c))
     }
 
+    /// A float constant of this kind.
+    pub fn float(&mut self, elem: Elem, c: f64) -> Value {
+        self.func.constant(Scalar::float(elem, c))
+    }
+
     /// An integer constant.
     pub fn i64(&mut self, c: i64) -> Value {
         self.func.constant(Scalar::I64(c))
@@ -140,34 +145,44 @@ impl Builder {
     /// [`Builder::prim`]).
     pub fn op(&mut self, op: Op, args: &[Value]) -> Vec<Value> {
         let types: Vec<Type> = args.iter().map(|a| self.ty(*a)).collect();
-        match op {
-            Op::Len => return vec![self.shared(op, args, Type::I64)],
-            Op::Load => return vec![self.shared(op, args, Type::F64)],
-            Op::Store => {
-                // Loading the element just stored gives the value stored.
-                let next = self.inst(op, args.to_vec(), &[Type::Array], Vec::new());
-                if let (Some(scope), Some(next)) = (self.known.last_mut(), next.first()) {
-                    scope.insert((Op::Load, vec![*next, args[1]]), args[2]);
-                }
-                return next;
-            }
-            _ => {}
-        }
         let results = match infer::results(&op, &types) {
             Some(Ok(results)) => results,
             // Ill-typed code is the verifier's to report.
             _ => Vec::new(),
         };
-        self.inst(op, args.to_vec(), &results, Vec::new())
+        // A version named is a version unchanged: what reads it gives the same again.
+        let reads = match &op {
+            Op::Dim(_) | Op::Load => true,
+            Op::Array(op) => !op.in_place(),
+            _ => false,
+        };
+        if reads && results.len() == 1 && results[0].is_scalar() {
+            return vec![self.shared(op, args, results[0])];
+        }
+        let stored = op == Op::Store;
+        let next = self.inst(op, args.to_vec(), &results, Vec::new());
+        // Loading the element just stored gives the value stored.
+        if let (true, Some(scope), [next]) = (stored, self.known.last_mut(), &next[..]) {
+            let (v, indices) = args[1..].split_last().unwrap_or((next, &[]));
+            let load = std::iter::once(*next).chain(indices.iter().copied()).collect();
+            scope.insert((Op::Load, load), *v);
+        }
+        next
     }
 
     /// Appends a scalar operation, folded where the result is known.
     pub fn prim(&mut self, prim: Prim, args: &[Value]) -> Value {
-        if let Some(v) = self.fold(prim, args) {
+        if args.iter().all(|a| self.ty(*a).is_scalar())
+            && let Some(v) = self.fold(prim, args)
+        {
             return v;
         }
         let types: Vec<Type> = args.iter().map(|a| self.ty(*a)).collect();
         let ty = infer::prim_result(prim, &types).unwrap_or(Type::F64);
+        if ty.is_array() {
+            // Every array is a version of its own, to be taken over by one use.
+            return self.inst(Op::Prim(prim), args.to_vec(), &[ty], Vec::new())[0];
+        }
         self.shared(Op::Prim(prim), args, ty)
     }
 
@@ -195,14 +210,14 @@ impl Builder {
             return Some(self.func.constant(value));
         }
         let is = |k: usize, c: Scalar| constants.get(k).copied().flatten() == Some(c);
-        let one = Scalar::F64(1.0);
+        let float = |k: usize, c: f64| is(k, Scalar::F64(c)) || is(k, Scalar::F32(c as f32));
         match prim {
-            Mul if is(1, one) => Some(args[0]),
-            Mul if is(0, one) => Some(args[1]),
-            Div if is(1, one) => Some(args[0]),
-            Sub if is(1, Scalar::F64(0.0)) => Some(args[0]),
-            Add if is(1, Scalar::F64(-0.0)) => Some(args[0]),
-            Add if is(0, Scalar::F64(-0.0)) => Some(args[1]),
+            Mul if float(1, 1.0) => Some(args[0]),
+            Mul if float(0, 1.0) => Some(args[1]),
+            Div if float(1, 1.0) => Some(args[0]),
+            Sub if float(1, 0.0) => Some(args[0]),
+            Add if float(1, -0.0) => Some(args[0]),
+            Add if float(0, -0.0) => Some(args[1]),
             IAdd | WAdd | ISub | WSub if is(1, Scalar::I64(0)) => Some(args[0]),
             IAdd | WAdd if is(0, Scalar::I64(0)) => Some(args[1]),
             IMul | WMul if is(1, Scalar::I64(1)) => Some(args[0]),
@@ -253,6 +268,30 @@ impl Builder {
     /// `c ? a : b`
     pub fn select(&mut self, c: Value, a: Value, b: Value) -> Value {
         self.prim(Prim::Select, &[c, a, b])
+    }
+
+    /// The number of elements along each axis.
+    pub fn dims(&mut self, x: Value) -> Vec<Value> {
+        (0..self.ty(x).rank()).map(|axis| self.op(Op::Dim(axis as u8), &[x])[0]).collect()
+    }
+
+    /// An array of equal elements; the value itself where there are no dimensions.
+    pub fn filled(&mut self, dims: &[Value], v: Value) -> Value {
+        if dims.is_empty() {
+            return v;
+        }
+        let args: Vec<Value> = dims.iter().copied().chain([v]).collect();
+        self.op(Op::Fill, &args)[0]
+    }
+
+    /// An array operation.
+    pub fn array(&mut self, op: ArrayOp, args: &[Value]) -> Value {
+        self.op(Op::Array(op), args)[0]
+    }
+
+    /// The float zero for values of this type, of its own size.
+    pub fn zero(&mut self, ty: Type) -> Value {
+        self.float(ty.elem().unwrap_or(Elem::F64), 0.0)
     }
 
     /// An element.

@@ -94,11 +94,7 @@ impl Func {
         if let Some(v) = self.constants.get(&c) {
             return *v;
         }
-        let ty = match c {
-            Scalar::F64(_) => Type::F64,
-            Scalar::I64(_) => Type::I64,
-            Scalar::Bool(_) => Type::Bool,
-        };
+        let ty = c.elem().scalar();
         self.values.push(ValueData { ty, constant: Some(c), name: None });
         let v = Value(self.values.len() as u32 - 1);
         self.constants.insert(c, v);
@@ -113,6 +109,14 @@ impl Func {
     /// The constant a value is, if it is one.
     pub fn as_const(&self, v: Value) -> Option<Scalar> {
         self.values[v.index()].constant
+    }
+
+    /// Whether an instruction can neither fail nor have an effect, so that it may be executed early.
+    pub fn is_movable(&self, inst: &Inst) -> bool {
+        // Element by element, several arrays can have different shapes.
+        let arrays = inst.args.iter().filter(|a| self.ty(**a).is_array()).count();
+        let fits = !matches!(inst.op, Op::Prim(_) | Op::Array(_)) || arrays < 2;
+        inst.op.is_pure() && fits
     }
 
     /// The user's name of a value.

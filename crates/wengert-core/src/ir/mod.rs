@@ -15,4 +15,4 @@ pub mod verify;
 
 pub use builder::Builder;
 pub use func::{Block, Func, Inst, LoopPlan, Module, Value};
-pub use types::{Op, Phase, Type};
+pub use types::{Elem, MAX_RANK, Op, Phase, Type};

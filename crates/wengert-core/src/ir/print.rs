@@ -106,7 +106,10 @@ fn inst(f: &mut fmt::Formatter<'_>, func: &Func, i: &Inst, depth: usize) -> fmt:
     let types = || infer::list(&i.results.iter().map(|r| func.ty(*r)).collect::<Vec<_>>());
     match &i.op {
         Op::Prim(p) => write!(f, "{} {args}", p.name())?,
-        Op::Len => write!(f, "len {args}")?,
+        Op::Dim(0) => write!(f, "len {args}")?,
+        Op::Dim(axis) => write!(f, "dim[{axis}] {args}")?,
+        Op::Array(op) => write!(f, "{}{} {args}", op.name(), op.attributes())?,
+        Op::Tape => write!(f, "tape")?,
         Op::Load => write!(f, "load {args}")?,
         Op::Store => write!(f, "store {args}")?,
         Op::Fill => write!(f, "fill {args}")?,

@@ -2,7 +2,7 @@
 //!
 //! Types, dominance (structured: a value is visible after its instruction, in its block and the
 //! blocks nested there), and linearity: a version of an array or tape is consumed at most once on
-//! any path and not used after that. Reading an array (`load`, `len`, `copy`) does not consume it.
+//! any path and not used after that. Reading an array (`load`, `len`, `copy`, `sum` ..) does not consume it.
 
 use super::func::{Block, Func, Inst, LoopPlan, Module, Value};
 use super::infer;
@@ -193,7 +193,17 @@ impl Verifier<'_> {
             _ => {}
         }
         match &inst.op {
-            Op::Store => self.takes(inst.args[0], inst.span)?,
+            op if op.takes().is_some() => {
+                let target = inst.args[0];
+                if inst.args[1..].contains(&target) {
+                    let message = format!(
+                        "`{}` is changed in place and used by the same operation; `copy` it for one of them",
+                        self.show(target)
+                    );
+                    return Err(self.error(inst.span, message));
+                }
+                self.takes(target, inst.span)?;
+            }
             // Array handles go onto the tape with their storage.
             Op::Push => inst.args.iter().try_for_each(|a| self.takes(*a, inst.span))?,
             Op::Pop => {
@@ -327,7 +337,7 @@ pub fn consumes(func: &Func, v: Value) -> bool {
         block.yields.contains(&v)
             || block.insts.iter().any(|inst| {
                 let taken = match &inst.op {
-                    Op::Store => inst.args[0] == v,
+                    op if op.takes().is_some() => inst.args[0] == v,
                     Op::Push | Op::For | Op::While | Op::Call(_) | Op::Drive(..) => {
                         inst.args.contains(&v)
                     }

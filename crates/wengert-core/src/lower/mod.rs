@@ -134,7 +134,7 @@ impl Lowering<'_> {
     /// A binding for a value just made: arrays get storage of their own.
     fn bind_value(&mut self, v: Value) -> Binding {
         match self.b.ty(v) {
-            Type::Array => Binding::Array(self.env.new_storage(v)),
+            Type::VECTOR => Binding::Array(self.env.new_storage(v)),
             _ => Binding::Scalar(v),
         }
     }

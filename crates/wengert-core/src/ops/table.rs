@@ -2,9 +2,11 @@
 //!
 //! Columns: variant, name in IR text, signature, class, cost, error bound, test domain, partials.
 //!
-//! - Signature: `f` float, `i` integer, `b` bool, `*` any scalar (the same one everywhere).
+//! - Signature: `f` float (of either size, the same one everywhere), `d` f64, `s` f32, `i` integer, `b` bool,
+//!   `*` any scalar (the same one everywhere).
 //! - Class: `linear` (constant partials), `smooth` (partials are expressions), `zero` (piecewise
-//!   constant or not a float: no derivative passes), `select` (derivative follows the choice).
+//!   constant or not a float: no derivative passes), `select` (derivative follows the choice), `cast`
+//!   (a linear change of type: the derivative changes type with it).
 //! - Cost: about the cycles of executing it once; what recomputation is weighed with.
 //! - Error bound: the most units in the last place the value may be off: 0 for what is exact, 0.5 for what
 //!   is rounded once, a stated bound for elementary functions (absolute bounds near zeros: see `math`).
@@ -26,6 +28,8 @@ pub enum Class {
     Zero,
     /// `select`: the derivative follows the chosen input.
     Select,
+    /// A change of float type.
+    Cast,
 }
 
 macro_rules! class {
@@ -40,6 +44,9 @@ macro_rules! class {
     };
     (select) => {
         Class::Select
+    };
+    (cast) => {
+        Class::Cast
     };
 }
 
@@ -133,6 +140,7 @@ table! {
     Floor    "floor"    "f>f"   zero    2 0.0 (-10.0, 10.0) () y => [];
     Round    "round"    "f>f"   zero    2 0.0 (-10.0, 10.0) () y => [];
     Flush    "flush"    "f>f"   linear  2 0.0 (-10.0, 10.0) (x) y => [1.0];
+    StopGradient "stop_gradient" "f>f" zero 0 0.0 (-10.0, 10.0) () y => [];
 
     // elementary functions
     Sqrt     "sqrt"     "f>f"   smooth  8 0.5 (0.01, 100.0) (x) y => [y.recip_of(0.5)];
@@ -185,16 +193,27 @@ table! {
     Sar      "sar"      "ii>i"  zero    1 0.0 (-10.0, 10.0) () y => [];
 
     // conversions: float to integer truncates and saturates, NaN gives 0; `bits` of any NaN is one NaN
-    IToF     "itof"     "i>f"   zero    2 0.5 (-10.0, 10.0) () y => [];
+    IToF     "itof"     "i>d"   zero    2 0.5 (-10.0, 10.0) () y => [];
     FToI     "ftoi"     "f>i"   zero    2 0.0 (-10.0, 10.0) () y => [];
-    Bits     "bits"     "f>i"   zero    1 0.0 (-10.0, 10.0) () y => [];
-    FromBits "frombits" "i>f"   zero    1 0.0 (-10.0, 10.0) () y => [];
+    Bits     "bits"     "d>i"   zero    1 0.0 (-10.0, 10.0) () y => [];
+    FromBits "frombits" "i>d"   zero    1 0.0 (-10.0, 10.0) () y => [];
+    Demote   "demote"   "d>s"   cast    2 0.5 (-10.0, 10.0) () y => [];
+    Promote  "promote"  "s>d"   cast    2 0.0 (-10.0, 10.0) () y => [];
 }
 
 impl Prim {
     /// The row of that name.
     pub fn from_name(name: &str) -> Option<Prim> {
         Prim::ALL.iter().copied().find(|p| p.name() == name)
+    }
+
+    /// The row that undoes a change of float type, for derivatives to go back through it.
+    pub fn cast_back(self) -> Option<Prim> {
+        match self {
+            Prim::Demote => Some(Prim::Promote),
+            Prim::Promote => Some(Prim::Demote),
+            _ => None,
+        }
     }
 
     /// How many inputs it takes.

@@ -147,7 +147,9 @@ impl Copier {
         let args = self.all(func, b, &inst.args);
         match inst.op {
             Op::Prim(prim) => return vec![b.prim(prim, &args)],
-            Op::Len | Op::Load | Op::Store => return b.op(inst.op.clone(), &args),
+            Op::Dim(_) | Op::Load | Op::Store | Op::Array(_) => {
+                return b.op(inst.op.clone(), &args);
+            }
             Op::If => {
                 if let Some(Scalar::Bool(c)) = b.func().as_const(args[0]) {
                     let taken = &inst.blocks[if c { 0 } else { 1 }];

@@ -1,6 +1,6 @@
 //! The rule table, evaluated into IR: partials become instructions.
 
-use crate::ir::{Builder, Value};
+use crate::ir::{Builder, Elem, Value};
 use crate::ops::{Partial, Prim, Real};
 use std::cell::RefCell;
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -28,7 +28,7 @@ pub fn accumulate(b: &mut Builder, partial: Partial<Value>, d: Value, sum: Optio
         (Partial::Const(-1.0), None) => b.neg(d),
         (Partial::Const(-1.0), Some(sum)) => b.sub(sum, d),
         (Partial::Const(c), sum) => {
-            let c = b.f64(c);
+            let c = b.float(b.ty(d).elem().unwrap_or(Elem::F64), c);
             accumulate(b, Partial::Of(c), d, sum)
         }
         (Partial::Of(p), None) => b.mul(p, d),
@@ -49,7 +49,9 @@ impl Emit<'_, '_> {
     }
 
     fn constant(self, c: f64) -> Value {
-        self.b.borrow_mut().f64(c)
+        let mut b = self.b.borrow_mut();
+        let elem = b.ty(self.v).elem().unwrap_or(Elem::F64);
+        b.float(elem, c)
     }
 }
 

@@ -37,13 +37,13 @@ const MOST_COPIES: usize = 48;
 /// Expands one function; one without elementary functions stays as it is.
 pub fn func(from: &Func) -> Cow<'_, Func> {
     let mut count = 0;
-    from.body.walk(&mut |inst| count += usize::from(program_of(inst).is_some()));
+    from.body.walk(&mut |inst| count += usize::from(program_of(from, inst).is_some()));
     if count == 0 {
         return Cow::Borrowed(from);
     }
     let how = if count > MOST_COPIES { called } else { copied };
     Cow::Owned(rebuild(from, &from.name, &mut |copier, b, inst| {
-        let Some(program) = program_of(inst) else { return false };
+        let Some(program) = program_of(from, inst) else { return false };
         let args = copier.all(from, b, &inst.args);
         let result = how(program, b, &args);
         copier.bind(inst.results[0], result);
@@ -66,9 +66,9 @@ fn called(program: &Func, b: &mut Builder, args: &[Value]) -> Value {
     b.inst(Op::Call(name), args.to_vec(), &program.results, Vec::new())[0]
 }
 
-fn program_of(inst: &Inst) -> Option<&'static Func> {
+fn program_of(func: &Func, inst: &Inst) -> Option<&'static Func> {
     match inst.op {
-        Op::Prim(prim) => math::find(prim),
+        Op::Prim(prim) if func.ty(inst.results[0]).is_scalar() => math::find(prim),
         _ => None,
     }
 }
@@ -98,7 +98,7 @@ mod tests {
         let before = parse::module(text).unwrap();
         let after = module(&before);
         verify::module(&after).unwrap();
-        after.funcs[0].body.walk(&mut |inst| assert!(program_of(inst).is_none()));
+        after.funcs[0].body.walk(&mut |inst| assert!(program_of(&after.funcs[0], inst).is_none()));
         for x in [0.0, -0.0, 0.5, -3.0, 1e300, f64::INFINITY, f64::NAN, 1e7, 5e-324] {
             for n in 0..4 {
                 let run = |m: &Module| -> Vec<Scalar> {

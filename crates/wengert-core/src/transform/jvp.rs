@@ -7,7 +7,7 @@ use super::activity::Activity;
 use super::dce;
 use super::emit::{accumulate, partials};
 use crate::ir::{Block, Builder, Func, Inst, Op, Type, Value};
-use crate::ops::{Class, Partial, Prim};
+use crate::ops::{ArrayOp, Class, Partial, Prim};
 use crate::span::Diagnostic;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -61,13 +61,13 @@ impl Jvp<'_> {
         if let Some(t) = self.tangent.get(&v) {
             return *t;
         }
-        let zero = self.b.f64(0.0);
-        if self.func.ty(v) != Type::Array {
+        let zero = self.b.zero(self.func.ty(v));
+        if !self.func.ty(v).is_array() {
             return zero;
         }
         let primal = self.get(v);
-        let n = self.b.op(Op::Len, &[primal])[0];
-        self.b.op(Op::Fill, &[n, zero])[0]
+        let dims = self.b.dims(primal);
+        self.b.filled(&dims, zero)
     }
 
     fn bind(&mut self, v: Value, primal: Value) {
@@ -93,11 +93,12 @@ impl Jvp<'_> {
         match &inst.op {
             Op::Prim(prim) => self.prim(*prim, inst),
             Op::Load | Op::Copy | Op::Store | Op::Fill => self.array(inst),
-            Op::Len | Op::Assert(_) => self.plain(inst),
+            Op::Dim(_) | Op::Assert(_) => self.plain(inst),
             Op::If => return self.branch(inst),
             Op::For | Op::While => return self.looping(inst),
             Op::ExitIf => unreachable!("handled by the loop"),
-            Op::Push | Op::Pop | Op::Call(_) | Op::Drive(..) => {
+            Op::Array(op) => self.array_op(op, inst),
+            Op::Tape | Op::Push | Op::Pop | Op::Call(_) | Op::Drive(..) => {
                 return Err(Diagnostic::new(
                     "unsupported-transform",
                     "forward mode does not yet pass through calls and tapes",
@@ -128,19 +129,72 @@ impl Jvp<'_> {
         let tangents: Vec<Option<Value>> =
             inst.args.iter().map(|a| self.tangent.get(a).copied()).collect();
         let mut sum = None;
-        if prim.class() == Class::Select {
-            let t: Vec<Value> = inst.args[1..].iter().map(|a| self.tangent_of(*a)).collect();
-            sum = Some(self.b.select(args[0], t[0], t[1]));
-        } else {
-            let partials: Vec<Partial<Value>> = partials(&mut self.b, prim, &args, y);
-            for (partial, t) in partials.into_iter().zip(tangents) {
-                if let Some(t) = t {
-                    sum = Some(accumulate(&mut self.b, partial, t, sum));
+        match prim.class() {
+            Class::Select => {
+                // Zero needs no array here: a number stands for one.
+                let t: Vec<Value> = (1..3)
+                    .map(|k| tangents[k].unwrap_or_else(|| self.b.zero(self.func.ty(inst.args[k]))))
+                    .collect();
+                sum = Some(self.b.select(args[0], t[0], t[1]));
+            }
+            Class::Cast => sum = tangents[0].map(|t| self.b.prim(prim, &[t])),
+            _ => {
+                let partials: Vec<Partial<Value>> = partials(&mut self.b, prim, &args, y);
+                for (partial, t) in partials.into_iter().zip(tangents) {
+                    if let Some(t) = t {
+                        sum = Some(accumulate(&mut self.b, partial, t, sum));
+                    }
                 }
             }
         }
+        let Some(mut sum) = sum else { return };
+        if self.b.ty(y).is_array() {
+            if !self.b.ty(sum).is_array() {
+                // Every element moves alike.
+                let dims = self.b.dims(y);
+                sum = self.b.filled(&dims, sum);
+            } else if inst.args.iter().any(|a| self.tangent.get(a) == Some(&sum)) {
+                // An array belongs to one value.
+                sum = self.b.op(Op::Copy, &[sum])[0];
+            }
+        }
+        self.bind_tangent(inst.results[0], sum);
+    }
+
+    /// An array operation: linear ones move tangents as they move values, products obey the product rule.
+    fn array_op(&mut self, op: &ArrayOp, inst: &Inst) {
+        let factors = match op {
+            ArrayOp::Dot => [0, 1],
+            ArrayOp::Gemm(..) => [1, 2],
+            _ => return self.array(inst),
+        };
+        let result = inst.results[0];
+        let args: Vec<Value> = inst.args.iter().map(|a| self.get(*a)).collect();
+        let varied = self.activity.is_varied(result);
+        let accumulator = (varied && op.in_place()).then(|| self.tangent_of(inst.args[0]));
+        self.plain(inst);
+        if !varied {
+            return;
+        }
+        let mut sum = accumulator;
+        for k in factors {
+            let Some(t) = self.tangent.get(&inst.args[k]).copied() else { continue };
+            let mut args = args.clone();
+            args[k] = t;
+            sum = Some(match (op, sum) {
+                (ArrayOp::Dot, sum) => {
+                    let d = self.b.array(op.clone(), &args);
+                    sum.map_or(d, |sum| self.b.add(sum, d))
+                }
+                (_, Some(c)) => {
+                    args[0] = c;
+                    self.b.array(op.clone(), &args)
+                }
+                (_, None) => unreachable!("an accumulator has a tangent"),
+            });
+        }
         if let Some(sum) = sum {
-            self.bind_tangent(inst.results[0], sum);
+            self.bind_tangent(result, sum);
         }
     }
 

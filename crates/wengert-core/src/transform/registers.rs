@@ -91,7 +91,7 @@ fn block(func: &mut Func, block_: &mut Block, sums: &Sums) {
         inst.blocks.iter_mut().for_each(|b| block(func, b, sums));
         if inst.op == Op::For && !inst.blocks[0].insts.iter().any(|i| i.op == Op::ExitIf) {
             for carry in 0..inst.results.len() {
-                if func.ty(inst.results[carry]) == Type::Array {
+                if func.ty(inst.results[carry]).is_array() {
                     while let Some(found) = find(func, &inst, carry, sums) {
                         let before = first_element(func, &inst, carry, &found);
                         block_.insts.extend(before.insts);

@@ -14,7 +14,7 @@ pub(super) fn words(ty: Type) -> &'static [ir::Type] {
         Type::F64 => &[F64],
         Type::I64 => &[I64],
         Type::Bool => &[I8],
-        Type::Array => &[I64, I64],
+        Type::VECTOR => &[I64, I64],
         Type::Tape => &[I64],
     }
 }

@@ -32,7 +32,7 @@ impl Ownership {
 
     /// Whether an array defined in a block dies with it.
     pub(super) fn dies(&self, func: &Func, identity: &Identity, v: Value) -> bool {
-        func.ty(v) == Type::Array && !identity.is_linked(v) && !self.kept.contains(&v)
+        func.ty(v).is_array() && !identity.is_linked(v) && !self.kept.contains(&v)
     }
 }
 

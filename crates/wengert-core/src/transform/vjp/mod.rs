@@ -9,9 +9,10 @@
 //!   through the plan driver.
 //!
 //! Reading order: [`nest`] (where values are defined), [`layout`] (what is on the tape), [`reverse`]
-//! and [`reverse_loop`] (the backward walk), [`remat`] (what to save: a minimum cut over [`flow`]),
+//! with [`arrays`] and [`reverse_loop`] (the backward walk), [`remat`] (what to save: a minimum cut over [`flow`]),
 //! [`record`].
 
+mod arrays;
 mod flow;
 mod layout;
 mod nest;
@@ -71,7 +72,7 @@ fn tidy_reverse(func: &Func) -> Func {
 fn refuse(func: &Func) -> Result<(), Diagnostic> {
     let mut refused = None;
     func.body.walk(&mut |inst| {
-        if matches!(inst.op, Op::Call(_) | Op::Drive(..) | Op::Push | Op::Pop) {
+        if matches!(inst.op, Op::Call(_) | Op::Drive(..) | Op::Tape | Op::Push | Op::Pop) {
             refused.get_or_insert(inst.span);
         }
     });

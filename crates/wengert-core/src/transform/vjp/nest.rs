@@ -4,7 +4,8 @@
 //! instruction; the reverse sweep visits positions from last to first, and while it stands at
 //! position `q` the arrays hold the versions they had after instruction `q`.
 
-use crate::ir::{Block, Func, Inst, Op, Type, Value};
+use crate::ir::{Block, Func, Inst, Op, Value};
+use crate::ops::ArrayOp;
 use std::collections::HashMap;
 
 /// A numbered block.
@@ -73,7 +74,7 @@ impl<'f> Nest<'f> {
 
     fn unite_storage(&mut self, inst: &Inst) {
         match inst.op {
-            Op::Store => self.unite(inst.args[0], inst.results[0]),
+            ref op if op.takes().is_some() => self.unite(inst.args[0], inst.results[0]),
             Op::If => {
                 for block in &inst.blocks {
                     self.unite_all(&block.yields, &inst.results);
@@ -99,7 +100,7 @@ impl<'f> Nest<'f> {
     }
 
     fn unite(&mut self, a: Value, b: Value) {
-        if self.func.ty(a) == Type::Array {
+        if self.func.ty(a).is_array() {
             let (a, b) = (self.storage_of(a), self.storage_of(b));
             self.storage[a as usize] = b;
         }
@@ -187,6 +188,16 @@ pub(super) fn carried(inst: &Inst) -> &[Value] {
     if inst.op == Op::For { &inst.args[2..] } else { &inst.args }
 }
 
+/// The integers that say where an operation in place writes; none where it may write everywhere.
+pub(super) fn written_at(inst: &Inst) -> &[Value] {
+    match &inst.op {
+        Op::Store | Op::Array(ArrayOp::Poke | ArrayOp::Put | ArrayOp::AddSlice) => {
+            &inst.args[1..inst.args.len() - 1]
+        }
+        _ => &[],
+    }
+}
+
 /// The exits of a loop: positions in its body.
 pub(super) fn exits(inst: &Inst) -> Vec<usize> {
     let body = &inst.blocks[0];
@@ -197,7 +208,7 @@ pub(super) fn exits(inst: &Inst) -> Vec<usize> {
 /// An exit counts only by what stands in it: merely handing `v` on changes nothing.
 pub(super) fn takes_over(inst: &Inst, v: Value) -> bool {
     let direct = match inst.op {
-        Op::Store => inst.args[0] == v,
+        ref op if op.takes().is_some() => inst.args[0] == v,
         Op::For | Op::While => carried(inst).contains(&v),
         _ => false,
     };

@@ -6,10 +6,10 @@
 //! came, and by which exit they ended (0 for none).
 
 use super::layout::{End, Layout, Slot};
-use super::nest::{BlockId, Nest, carried};
+use super::nest::{BlockId, Nest, carried, written_at};
 use super::reverse_loop::loop_name;
 use crate::ir::{Block, Builder, Func, Inst, Op, Phase, Type, Value};
-use crate::ops::Prim;
+use crate::ops::{ArrayOp, Prim};
 use crate::transform::activity::Activity;
 use crate::transform::copy::Copier;
 use std::collections::HashMap;
@@ -90,40 +90,52 @@ impl<'a> Record<'a> {
                         array
                     }
                 }
-                Slot::Len(v) => {
-                    let array = self.get(v);
-                    self.lengths(v, array)
-                }
                 other => self.slots[&other],
             });
         }
         self.tape = Some(self.b.push(tape, &fields));
     }
 
-    /// The length of an array: noted where the version was made, since it may be gone by now.
-    fn lengths(&mut self, v: Value, array: Value) -> Value {
-        match self.slots.get(&Slot::Len(v)) {
-            Some(n) => *n,
-            None => self.b.op(Op::Len, &[array])[0],
+    /// Notes what the layout asks for of arrays just defined: they may be gone when the block ends.
+    fn note_arrays(&mut self, values: &[Value]) {
+        if self.tape.is_none() {
+            return;
         }
-    }
-
-    /// Notes the lengths the layout asks for, of values just defined.
-    fn note_lengths(&mut self, values: &[Value]) {
         for v in values {
-            if self.layout.asked.contains(&Slot::Len(*v)) && self.tape.is_some() {
+            for axis in 0..self.nest.func.ty(*v).rank() {
+                let slot = Slot::Dim(*v, axis as u8);
+                if self.layout.asked.contains(&slot) {
+                    let array = self.get(*v);
+                    let n = self.b.op(Op::Dim(axis as u8), &[array])[0];
+                    self.slots.insert(slot, n);
+                }
+            }
+            if self.layout.copied.contains(v) {
                 let array = self.get(*v);
-                let n = self.b.op(Op::Len, &[array])[0];
-                self.slots.insert(Slot::Len(*v), n);
+                let copy = self.b.op(Op::Copy, &[array])[0];
+                self.slots.insert(Slot::Copied(*v), copy);
             }
         }
     }
 
+    /// What an operation in place is about to overwrite.
+    fn old(&mut self, inst: &Inst) -> Value {
+        let x = self.get(inst.args[0]);
+        let at = self.all(written_at(inst));
+        let args: Vec<Value> = std::iter::once(x).chain(at).collect();
+        match &inst.op {
+            Op::Store => self.b.op(Op::Load, &args)[0],
+            Op::Array(ArrayOp::Poke) => self.b.array(ArrayOp::Peek, &args),
+            Op::Array(ArrayOp::Put | ArrayOp::AddSlice) => self.b.array(ArrayOp::Slice, &args),
+            _ => self.b.op(Op::Copy, &[x])[0],
+        }
+    }
+
     fn insts(&mut self, block: &Block, upto: usize) {
-        self.note_lengths(&block.params);
+        self.note_arrays(&block.params);
         for inst in &block.insts[..upto] {
             self.inst(inst);
-            self.note_lengths(&inst.results);
+            self.note_arrays(&inst.results);
         }
     }
 
@@ -131,11 +143,12 @@ impl<'a> Record<'a> {
         self.b.at(inst.span);
         let reversed = self.tape.is_some() && self.activity.is_active_inst(inst);
         match inst.op {
-            Op::Store
-                if self.layout.restores(self.nest, inst.results[0]) && self.tape.is_some() =>
+            ref op
+                if op.takes().is_some()
+                    && self.layout.restores(self.nest, inst.results[0])
+                    && self.tape.is_some() =>
             {
-                let (x, i) = (self.get(inst.args[0]), self.get(inst.args[1]));
-                let old = self.b.load(x, i);
+                let old = self.old(inst);
                 self.slots.insert(Slot::Old(inst.results[0]), old);
                 self.copier.inst(self.nest.func, &mut self.b, inst);
             }
@@ -236,13 +249,13 @@ impl<'a> Record<'a> {
         if recording {
             self.tape = values.last().copied();
         }
-        self.note_lengths(&block.params);
+        self.note_arrays(&block.params);
         let i = values[0];
         let mut exit_number = 0;
         for (at, step) in block.insts.iter().enumerate() {
             if step.op != Op::ExitIf {
                 self.inst(step);
-                self.note_lengths(&step.results);
+                self.note_arrays(&step.results);
                 continue;
             }
             exit_number += 1;
