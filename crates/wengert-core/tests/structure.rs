@@ -334,11 +334,11 @@ fn gradient_pattern(derived: &Derived, args: &[Val]) -> Pattern {
     let engine = &mut Interpreter::default();
     let results = derived.value(engine, args).unwrap();
     let ones = |v: &Val| match v {
-        Val::Array(x) => Some(Val::array(vec![1.0; x.len()])),
-        Val::Scalar(wengert_core::ops::Scalar::F64(_)) => Some(Val::f64(1.0)),
-        _ => None,
+        Val::Array(x) => Val::shaped(x.with_floats((0..x.len()).map(|_| 1.0))),
+        _ => Val::f64(1.0),
     };
-    let all: Vec<Val> = args.iter().cloned().chain(results.iter().filter_map(ones)).collect();
+    let weights = results.iter().filter(|v| v.ty().is_float()).map(ones);
+    let all: Vec<Val> = args.iter().cloned().chain(weights).collect();
     let vjp = derived.reverse.func(&format!("{}.vjp", derived.func.name)).unwrap();
     let whole = Sparsity::of(vjp).within(&derived.reverse).jacobian(&derived.wrt, &all).unwrap();
     let values = check::floats(&results).len();

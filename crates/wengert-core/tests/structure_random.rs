@@ -5,9 +5,11 @@ use wengert_core::check::{self, Derived, Engine, Interpreter, Random};
 use wengert_core::generate;
 use wengert_core::interp::Val;
 use wengert_core::ir::{Module, verify};
+use wengert_core::ops::Scalar;
 use wengert_core::structure::{
     Colouring, Direction, OneStep, Order, Pattern, Plan, Sparse, Sparsity, colouring, compressed,
 };
+use wengert_core::transform::pipeline;
 
 /// The seed of a run: `WENGERT_SEED` repeats one.
 fn seed() -> u64 {
@@ -169,10 +171,15 @@ fn wrong_colourings_are_found_out() {
 fn check_structure(seed: u64) -> (bool, bool) {
     let case = generate::case(seed);
     let engine = &mut Interpreter { max_iterations: 200 };
-    let derived = Derived::new(case.func, case.wrt).unwrap();
+    let funcs = std::iter::once(case.func.clone()).chain(case.callees).collect();
+    let whole = Module { funcs, loops: Vec::new() };
+    let inlined = pipeline::run(&whole, &case.func.name).unwrap();
+    let derived = Derived::new(inlined, case.wrt).unwrap();
     let (func, args) = (&derived.func, &case.args);
     let mut sparsity = Sparsity::of(func);
     sparsity.max_iterations = 200;
+    let mut calling = Sparsity::of(&whole.funcs[0]).within(&whole);
+    calling.max_iterations = 200;
     let pattern = match (sparsity.jacobian(&derived.wrt, args), derived.value(engine, args)) {
         (Ok(pattern), Ok(_)) => pattern,
         (Err(a), Err(b)) => {
@@ -181,6 +188,9 @@ fn check_structure(seed: u64) -> (bool, bool) {
         }
         (a, b) => panic!("program {seed}: {a:?} but {b:?}\n{func}"),
     };
+    // Calls are followed; the pipeline only takes dependences away.
+    let before = calling.jacobian(&derived.wrt, args).unwrap();
+    assert!(pattern.is_within(&before), "program {seed}\n{before}\n{pattern}\n{}", case.func);
     let dense = compressed::dense_jacobian(&derived, engine, args).unwrap();
     let finite = dense.iter().flatten().all(|x| x.is_finite());
     let mut shared = false;
@@ -208,9 +218,7 @@ fn check_structure(seed: u64) -> (bool, bool) {
     assert!(hessian.is_symmetric());
     let results = derived.value(engine, args).unwrap();
     let mut random = Random(seed);
-    // Arrays, and scalars that are floats.
-    let float = |v: &&Val| !check::floats(std::slice::from_ref(*v)).is_empty();
-    let weights = results.iter().filter(|v| !matches!(v, Val::Scalar(_)) || float(v));
+    let weights = results.iter().filter(|v| v.ty().is_float());
     let all: Vec<Val> = args.iter().cloned().chain(weights.map(|v| random.like(v))).collect();
     let vjp = derived.reverse.func(&format!("{}.vjp", func.name)).unwrap();
     let mut reverse = Sparsity::of(vjp).within(&derived.reverse);
@@ -262,10 +270,12 @@ fn check_hessian(seed: u64, derived: &Derived, args: &[Val], weights: &[Val], he
 fn nudged(v: &Val, at: usize, h: f64) -> Val {
     let mut direction = vec![0.0; check::floats(std::slice::from_ref(v)).len()];
     direction[at] = 1.0;
-    match v {
-        Val::Array(_) => check::shifted(v, &Val::array(direction), h),
-        _ => check::shifted(v, &Val::f64(1.0), h),
-    }
+    let direction = match v {
+        Val::Array(x) => Val::shaped(x.with_floats(direction.into_iter())),
+        Val::Scalar(s) => Val::Scalar(Scalar::float(s.elem(), 1.0)),
+        Val::Tape(_) => return v.clone(),
+    };
+    check::shifted(v, &direction, h)
 }
 
 /// Every loop one iteration at a time gives the states the loop goes through.

@@ -7,8 +7,9 @@
 
 use super::pattern::Pattern;
 use super::set::Set;
+use super::sparsity::Choices;
 use super::traced::Dep;
-use crate::ops::{Class, Prim};
+use crate::ops::{Class, Partial, Prim, Scalar};
 use std::collections::{HashMap, HashSet};
 
 /// The products of one value, and the values whose products it has too.
@@ -38,8 +39,68 @@ impl Interactions {
         self.node(parts, Vec::new())
     }
 
+    /// What the sum of two values depends on.
+    pub(super) fn sum(&mut self, a: &Dep, b: &Dep) -> Dep {
+        match (a.is_none(), b.is_none()) {
+            (_, true) => a.clone(),
+            (true, _) => b.clone(),
+            _ => self.join(&[a.clone(), b.clone()]),
+        }
+    }
+
+    /// What a linear function of `parts` and of some products depends on; the factors depend on nothing
+    /// that `parts` do not.
+    pub(super) fn products<'d>(
+        &mut self,
+        parts: &[Dep],
+        factors: impl Iterator<Item = (&'d Dep, &'d Dep)>,
+    ) -> Dep {
+        let mut products = Vec::new();
+        if self.on {
+            let both = factors.filter(|(a, b)| !a.inputs.is_empty() && !b.inputs.is_empty());
+            products.extend(both.map(|(a, b)| (a.inputs.clone(), b.inputs.clone())));
+        }
+        self.node(parts, products)
+    }
+
+    /// What one element of a row of the table depends on, given what its operands depend on and are, and
+    /// the result.
+    pub(super) fn prim(
+        &mut self,
+        choices: Choices,
+        prim: Prim,
+        mut parts: Vec<Dep>,
+        inputs: &[Scalar],
+        y: Scalar,
+    ) -> Dep {
+        if parts.iter().all(Dep::is_none) {
+            return Dep::default();
+        }
+        let taken = choices == Choices::Taken;
+        match prim.class() {
+            Class::Zero => Dep::default(),
+            Class::Select if taken => match inputs[0] {
+                Scalar::Bool(true) => parts.swap_remove(1),
+                _ => parts.swap_remove(2),
+            },
+            Class::Select | Class::Linear | Class::Cast => self.join(&parts),
+            Class::Smooth => {
+                if taken && is_piecewise_linear(prim) && parts.len() > 1 {
+                    let x: Vec<f64> = inputs.iter().map(float).collect();
+                    for (part, partial) in parts.iter_mut().zip(prim.partials(&x, float(&y))) {
+                        // The piece this point lies on does not contain the input.
+                        if partial == Partial::Of(0.0) {
+                            *part = Dep::default();
+                        }
+                    }
+                }
+                self.smooth(prim, &parts)
+            }
+        }
+    }
+
     /// What a row of the table depends on; operands without a derivative have an empty dependence.
-    pub(super) fn smooth(&mut self, prim: Prim, parts: &[Dep]) -> Dep {
+    fn smooth(&mut self, prim: Prim, parts: &[Dep]) -> Dep {
         let mut products = Vec::new();
         if self.on {
             let rules = self.rules.entry(prim).or_insert_with(|| second_order(prim));
@@ -54,7 +115,7 @@ impl Interactions {
     }
 
     fn node(&mut self, parts: &[Dep], products: Vec<(Set, Set)>) -> Dep {
-        let inputs = parts.iter().fold(Set::Empty, |all, part| all.union(&part.inputs));
+        let inputs = Set::union_of(parts.iter().map(|part| &part.inputs));
         let mut before: Vec<u32> = parts.iter().map(|p| p.pairs).filter(|p| *p != 0).collect();
         before.sort_unstable();
         before.dedup();
@@ -100,8 +161,16 @@ impl Interactions {
     }
 }
 
+fn float(s: &Scalar) -> f64 {
+    match s {
+        Scalar::F64(x) => *x,
+        Scalar::F32(x) => f64::from(*x),
+        _ => f64::NAN,
+    }
+}
+
 /// Rows made of straight pieces: their partials are constant between the kinks.
-pub(super) fn is_piecewise_linear(prim: Prim) -> bool {
+fn is_piecewise_linear(prim: Prim) -> bool {
     matches!(prim, Prim::Abs | Prim::Min | Prim::Max)
 }
 

@@ -137,6 +137,18 @@ impl Set {
         Set::List(Rc::new(x))
     }
 
+    /// All together, in pairs, so that no large set is copied for every small one.
+    pub(super) fn union_of<'s>(sets: impl Iterator<Item = &'s Set>) -> Set {
+        let mut sets: Vec<Set> = sets.filter(|s| !s.is_empty()).cloned().collect();
+        while sets.len() > 1 {
+            sets = sets
+                .chunks(2)
+                .map(|pair| pair.get(1).map_or_else(|| pair[0].clone(), |b| pair[0].union(b)))
+                .collect();
+        }
+        sets.pop().unwrap_or_default()
+    }
+
     fn from_bits(range: std::ops::Range<usize>, sets: &[&Set]) -> Set {
         let first = range.start;
         let mut words = vec![0u64; range.len()];
@@ -187,6 +199,14 @@ mod tests {
                 assert!(expected.iter().all(|x| set.contains(*x)) && !set.contains(200_000));
                 sets.push(set);
                 truths.push(truth);
+                let all: Vec<u32> = truths
+                    .iter()
+                    .flatten()
+                    .copied()
+                    .collect::<BTreeSet<u32>>()
+                    .into_iter()
+                    .collect();
+                assert_eq!(Set::union_of(sets.iter()).elements(), all, "seed {seed}");
             }
         }
     }

@@ -29,17 +29,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use super::arrays;
-use super::interactions::{Interactions, is_piecewise_linear};
+use super::arrays::{self, Arrays};
+use super::interactions::Interactions;
 use super::pattern::Pattern;
-use super::traced::{Dep, Deps, Traced, count};
+use super::traced::{Deps, Traced, count};
 use crate::fault::{Fault, FaultKind};
 use crate::interp::{MAX_CALLS, Val};
 use crate::ir::verify::consumes;
 use crate::ir::{Block, Func, Inst, LoopPlan, Module, Op, Phase, Type, Value};
 use crate::math;
+use crate::ops::kernels::{self, Operand};
 use crate::ops::value::eval;
-use crate::ops::{Class, Partial, Prim, Scalar, Trap};
+use crate::ops::{Array, Prim, Scalar, Trap};
 use crate::span::Span;
 
 /// What a result depends on where it is one of two values.
@@ -156,6 +157,7 @@ struct Watch<'w> {
 struct Tracer<'f, 'w> {
     sparsity: Sparsity<'f>,
     interactions: Interactions,
+    arrays: Arrays,
     watch: Option<Watch<'w>>,
     depth: usize,
     loops: Vec<(Span, i64)>,
@@ -180,6 +182,7 @@ impl<'f> Tracer<'f, '_> {
         Tracer {
             sparsity: *sparsity,
             interactions: Interactions::new(hessian),
+            arrays: Arrays::default(),
             watch: None,
             depth: 0,
             loops: Vec::new(),
@@ -299,76 +302,85 @@ impl<'f> Tracer<'f, '_> {
                     Phase::Reverse => self.callee(env, inst, &plan.reverse),
                 }
             }
-            op @ (Op::Len | Op::Load | Op::Store | Op::Fill | Op::Copy) => {
-                self.array(env, inst, op)
+            Op::Dim(_) | Op::Load | Op::Store | Op::Fill | Op::Copy | Op::Array(_) => {
+                Ok(vec![self.array(env, inst)?])
             }
+            Op::Tape => Ok(vec![Traced::passive(Val::tape())]),
         }
     }
 
-    fn array(&mut self, env: &mut Env, inst: &Inst, op: &Op) -> Run<Vec<Traced>> {
+    fn array(&mut self, env: &mut Env, inst: &Inst) -> Run<Traced> {
+        let taken = inst.op.takes();
         let operand = |(k, a): (usize, &Value)| {
-            if arrays::takes(op, k) { env.take(*a) } else { env.get(*a) }
+            if taken == Some(k) { env.take(*a) } else { env.get(*a) }
         };
         let args = inst.args.iter().enumerate().map(operand).collect();
-        match arrays::apply(op, args) {
-            Some(Ok(result)) => Ok(vec![result]),
-            Some(Err(FaultKind::Index { index, len, .. })) => {
-                let array = env.func.name_of(inst.args[0]);
-                self.fault(FaultKind::Index { array, index, len }, inst.span)
-            }
-            Some(Err(kind)) => self.fault(kind, inst.span),
+        match self.arrays.apply(&mut self.interactions, &inst.op, args) {
+            Some(result) => self.kernel(env, inst, result),
             None => unreachable!("every operation is a scalar, array or control operation"),
         }
     }
 
-    fn prim(&mut self, env: &mut Env, inst: &Inst, prim: Prim) -> Run<Traced> {
-        let args: Vec<Traced> = inst.args.iter().map(|a| env.get(*a)).collect();
-        let inputs: Vec<Scalar> = args.iter().map(scalar).collect();
-        let value = match eval(prim, &inputs) {
-            Some(Ok(value)) => Val::Scalar(value),
-            Some(Err(Trap::Overflow)) => return self.fault(FaultKind::Overflow, inst.span),
-            Some(Err(Trap::DivisionByZero)) => {
-                return self.fault(FaultKind::DivisionByZero, inst.span);
+    /// A fault of a kernel, told about the array and the place.
+    fn kernel<T>(&self, env: &Env, inst: &Inst, result: Result<T, FaultKind>) -> Run<T> {
+        result.or_else(|mut kind| {
+            if let FaultKind::Index { array, .. } = &mut kind {
+                *array = env.func.name_of(inst.args[0]);
             }
-            None => {
-                let inputs = inputs.iter().map(|x| Traced::passive(Val::Scalar(*x))).collect();
-                let results = self.execute(math::program(prim), inputs)?;
-                results[0].val.clone()
-            }
-        };
-        let mut result = Traced::passive(value);
-        if let Deps::One(_) = result.deps {
-            let dep = self.prim_dep(prim, &args, &inputs, &result);
-            result.deps = Deps::One(dep);
-        }
-        Ok(result)
+            self.fault(kind, inst.span)
+        })
     }
 
-    fn prim_dep(&mut self, prim: Prim, args: &[Traced], inputs: &[Scalar], y: &Traced) -> Dep {
-        let mut parts: Vec<Dep> = args.iter().map(|a| a.dep()).collect();
-        if parts.iter().all(|p| p.inputs.is_empty()) {
-            return Dep::default();
+    /// A row of the table: on scalars, or element by element.
+    fn prim(&mut self, env: &Env, inst: &Inst, prim: Prim) -> Run<Traced> {
+        let args: Vec<Traced> = inst.args.iter().map(|a| env.get(*a)).collect();
+        let operands: Vec<Operand> = args.iter().map(arrays::operand).collect();
+        let (result, choices) = (env.func.ty(inst.results[0]), self.sparsity.choices);
+        let (mut elements, mut deps) = (Vec::new(), Vec::new());
+        let shape = if result.is_array() {
+            self.kernel(env, inst, kernels::common_shape(prim.name(), &operands))?
+        } else {
+            Vec::new()
+        };
+        for k in 0..shape.iter().product() {
+            let inputs = kernels::element(&operands, k);
+            let y = self.scalar(prim, &inputs, inst)?;
+            elements.push(y);
+            if result.is_float() {
+                let parts = args.iter().map(|a| a.at(k)).collect();
+                deps.push(self.interactions.prim(choices, prim, parts, &inputs, y));
+            }
         }
-        let taken = self.sparsity.choices == Choices::Taken;
-        match prim.class() {
-            Class::Zero => Dep::default(),
-            Class::Select if taken => match inputs[0] {
-                Scalar::Bool(true) => parts.swap_remove(1),
-                _ => parts.swap_remove(2),
-            },
-            Class::Select | Class::Linear => self.interactions.join(&parts),
-            Class::Smooth => {
-                if taken && is_piecewise_linear(prim) {
-                    let x: Vec<f64> = inputs.iter().map(float).collect();
-                    let partials = prim.partials(&x, float(&scalar(y)));
-                    for (part, partial) in parts.iter_mut().zip(partials) {
-                        // The piece this point lies on does not contain the input.
-                        if args.len() > 1 && partial == Partial::Of(0.0) {
-                            *part = Dep::default();
-                        }
-                    }
+        match result.elem() {
+            Some(elem) if result.is_array() => {
+                let data = kernels::collect(elem, elements.into_iter());
+                let deps = if result.is_float() { Deps::each(deps) } else { Deps::None };
+                Ok(Traced { val: Val::shaped(Array { shape, data }), deps })
+            }
+            _ => Ok(Traced {
+                val: Val::Scalar(elements[0]),
+                deps: deps.pop().map_or(Deps::None, Deps::One),
+            }),
+        }
+    }
+
+    fn scalar(&mut self, prim: Prim, inputs: &[Scalar], inst: &Inst) -> Run<Scalar> {
+        match eval(prim, inputs) {
+            Some(Ok(value)) => Ok(value),
+            Some(Err(Trap::Overflow)) => self.fault(FaultKind::Overflow, inst.span),
+            Some(Err(Trap::DivisionByZero)) => self.fault(FaultKind::DivisionByZero, inst.span),
+            None => {
+                // Elementary functions of single-precision numbers are computed in double precision.
+                let single = inputs.iter().any(|x| matches!(x, Scalar::F32(_)));
+                let inputs = inputs.iter().map(|x| match x {
+                    Scalar::F32(x) => Traced::passive(Val::f64(f64::from(*x))),
+                    other => Traced::passive(Val::Scalar(*other)),
+                });
+                match self.execute(math::program(prim), inputs.collect())?[0].val {
+                    Val::Scalar(Scalar::F64(y)) if single => Ok(Scalar::F32(y as f32)),
+                    Val::Scalar(y) => Ok(y),
+                    _ => unreachable!("an elementary function has one result"),
                 }
-                self.interactions.smooth(prim, &parts)
             }
         }
     }
@@ -469,19 +481,5 @@ impl Env<'_> {
 
     fn bool(&self, v: Value) -> bool {
         matches!(self.get(v).val, Val::Scalar(Scalar::Bool(true)))
-    }
-}
-
-fn scalar(v: &Traced) -> Scalar {
-    match v.val {
-        Val::Scalar(s) => s,
-        _ => unreachable!("verified"),
-    }
-}
-
-fn float(s: &Scalar) -> f64 {
-    match s {
-        Scalar::F64(x) => *x,
-        _ => f64::NAN,
     }
 }

@@ -14,6 +14,13 @@ pub(super) struct Dep {
     pub(super) pairs: u32,
 }
 
+impl Dep {
+    /// Whether it depends on nothing.
+    pub(super) fn is_none(&self) -> bool {
+        self.inputs.is_empty()
+    }
+}
+
 /// What a value depends on.
 #[derive(Clone, Debug)]
 pub(super) enum Deps {
@@ -21,10 +28,17 @@ pub(super) enum Deps {
     None,
     /// A float.
     One(Dep),
-    /// An array: every element on its own, in storage order.
+    /// An array of floats: every element on its own, in storage order.
     Each(Rc<Vec<Dep>>),
     /// A tape: its records. The tape of the plain value stays empty.
     Records(Vec<Vec<Traced>>),
+}
+
+impl Deps {
+    /// What the elements of an array depend on.
+    pub(super) fn each(deps: Vec<Dep>) -> Deps {
+        Deps::Each(Rc::new(deps))
+    }
 }
 
 /// A value and what it depends on.
@@ -40,7 +54,7 @@ impl Traced {
         let deps = match count(&val) {
             None if matches!(val, Val::Tape(_)) => Deps::Records(Vec::new()),
             None => Deps::None,
-            Some(n) if matches!(val, Val::Array(_)) => Deps::Each(Rc::new(vec![Dep::default(); n])),
+            Some(n) if matches!(val, Val::Array(_)) => Deps::each(vec![Dep::default(); n]),
             Some(_) => Deps::One(Dep::default()),
         };
         Traced { val, deps }
@@ -66,6 +80,14 @@ impl Traced {
         }
     }
 
+    /// What element `k` of an array depends on, or a number, which stands for an array of equal elements.
+    pub(super) fn at(&self, k: usize) -> Dep {
+        match &self.deps {
+            Deps::Each(deps) => deps[k].clone(),
+            _ => self.dep(),
+        }
+    }
+
     /// What each of its floats depends on.
     pub(super) fn all(&self) -> &[Dep] {
         match &self.deps {
@@ -79,19 +101,20 @@ impl Traced {
 /// How many floats a value has; nothing for values that are not floats.
 pub(super) fn count(val: &Val) -> Option<usize> {
     match val {
-        Val::Scalar(Scalar::F64(_)) => Some(1),
+        _ if !val.ty().is_float() => None,
         Val::Array(x) => Some(x.len()),
-        _ => None,
+        _ => Some(1),
     }
 }
 
 /// Values shaped like the floats among `like`, with these numbers in order; zeros where they run out.
 pub(super) fn shaped(like: &[Val], numbers: &[f64]) -> Vec<Val> {
     let mut rest = numbers.iter().copied().chain(std::iter::repeat(0.0));
+    let floats = like.iter().filter(|val| val.ty().is_float());
     let mut shape = |val: &Val| match val {
-        Val::Array(x) => Some(Val::array(rest.by_ref().take(x.len()).collect())),
-        Val::Scalar(Scalar::F64(_)) => rest.next().map(Val::f64),
-        _ => None,
+        Val::Array(x) => Val::shaped(x.with_floats(rest.by_ref().take(x.len()))),
+        Val::Scalar(s) => Val::Scalar(Scalar::float(s.elem(), rest.next().unwrap_or(0.0))),
+        Val::Tape(_) => val.clone(),
     };
-    like.iter().filter_map(&mut shape).collect()
+    floats.map(&mut shape).collect()
 }
