@@ -7,7 +7,8 @@ use wengert_core::interp::Val;
 use wengert_core::ir::{Module, verify};
 use wengert_core::ops::Scalar;
 use wengert_core::structure::{
-    Colouring, Direction, OneStep, Order, Pattern, Plan, Sparse, Sparsity, colouring, compressed,
+    Choices, Colouring, Direction, OneStep, Order, Pattern, Plan, Sparse, Sparsity, colouring,
+    compressed,
 };
 use wengert_core::transform::pipeline;
 
@@ -191,6 +192,8 @@ fn check_structure(seed: u64) -> (bool, bool) {
     // Calls are followed; the pipeline only takes dependences away.
     let before = calling.jacobian(&derived.wrt, args).unwrap();
     assert!(pattern.is_within(&before), "program {seed}\n{before}\n{pattern}\n{}", case.func);
+    let both = sparsity.reading(Choices::Both).jacobian(&derived.wrt, args).unwrap();
+    assert!(pattern.is_within(&both), "program {seed}\n{both}\n{pattern}\n{func}");
     let dense = compressed::dense_jacobian(&derived, engine, args).unwrap();
     let finite = dense.iter().flatten().all(|x| x.is_finite());
     let mut shared = false;
