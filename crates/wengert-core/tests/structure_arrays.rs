@@ -344,6 +344,44 @@ fn the_last_of_several_writes_counts() {
 }
 
 #[test]
+fn a_hessian_from_a_few_products() {
+    // 0.5 x' K x + the sum of cubes, with K tridiagonal: the product with its Hessian is known.
+    let text = "func @energy(%x: [[f64]], %w: f64) -> f64 {
+      %n = dim[1] %x
+      %m = isub %n, 1
+      %v = reshape %x, %n
+      %l = slice %v, 0, %m, 1
+      %r = slice %v, 1, %m, 1
+      %d = sub %r, %l
+      %e = dot %d, %d
+      %h = mul %e, 0.5
+      %q = mul %v, %v
+      %c = dot %q, %v
+      %cw = mul %c, %w
+      %y = add %h, %cw
+      return %y
+    }";
+    let (f, n) = (func(text), 50);
+    let args = [tensor(&mut Random(8), &[1, n]), Val::f64(2.0)];
+    let x = check::floats(&args[..1]);
+    let mut runs = 0;
+    let h = compressed::hessian_of(&f, &[0], &args, |along| {
+        runs += 1;
+        assert_eq!(along[0].ty(), args[0].ty());
+        let v = check::floats(along);
+        let product = |i: usize| {
+            let below = if i > 0 { v[i] - v[i - 1] } else { 0.0 };
+            let above = if i + 1 < n { v[i] - v[i + 1] } else { 0.0 };
+            below + above + 12.0 * x[i] * v[i]
+        };
+        Ok(vec![Val::array((0..n).map(product).collect())])
+    });
+    let h = h.unwrap();
+    assert_eq!((runs, &h.pattern), (3, &Pattern::banded(n, 1, 1)));
+    assert_eq!((h.get(7, 7), h.get(7, 8)), (2.0 + 12.0 * x[7], -1.0));
+}
+
+#[test]
 fn choices_element_by_element() {
     let text = "func @f(%x: [f64], %y: [f64]) -> [f64] { %m = max %x, %y return %m }";
     let args = [Val::array(vec![1.0, 5.0]), Val::array(vec![2.0, 3.0])];

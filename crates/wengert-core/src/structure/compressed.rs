@@ -1,7 +1,7 @@
 //! All entries of a sparse derivative from a few runs.
 //!
 //! [`from_columns`], [`from_rows`] and [`hessian`] take any way to run in a direction: a closure from the
-//! seed to the result. [`jacobian`] is the whole way for a function with its derivative programs: the
+//! seed to the result. [`hessian_of`] finds pattern and colouring too. [`jacobian`] is the whole way for a function with its derivative programs: the
 //! pattern at this point, its colouring, the runs. A [`Plan`] keeps the first two for further points; it
 //! holds there as long as the program takes the same path ([`Plan::disagreement`] looks).
 //!
@@ -21,13 +21,14 @@
 //! # Ok::<(), ()>(())
 //! ```
 
-use super::colouring::{Colouring, Direction};
+use super::colouring::{self, Colouring, Direction};
 use super::pattern::Pattern;
 use super::sparsity::Sparsity;
 use super::traced::{count, shaped};
 use crate::check::{Derived, Engine, Random, floats};
 use crate::fault::Fault;
 use crate::interp::Val;
+use crate::ir::Func;
 
 /// A sparse matrix: a pattern with a number at every place.
 #[derive(Clone, Debug, PartialEq)]
@@ -127,6 +128,20 @@ pub fn hessian<E>(
         read(&results, colouring.of(seed), at)
     };
     Ok(Sparse { pattern: pattern.clone(), values: pattern.places().map(value).collect() })
+}
+
+/// The Hessian of a function at a point, by as few products as its pattern there allows. `run` takes a
+/// direction of the parameters in `wrt` to the product with it, both with one value per parameter.
+pub fn hessian_of(
+    func: &Func,
+    wrt: &[usize],
+    args: &[Val],
+    mut run: impl FnMut(&[Val]) -> Result<Vec<Val>, Fault>,
+) -> Result<Sparse, Fault> {
+    let pattern = Sparsity::of(func).hessian(wrt, args)?;
+    let colouring = colouring::star(&pattern).unwrap_or_else(|| colouring::columns(&pattern));
+    let inputs: Vec<Val> = wrt.iter().filter_map(|k| args.get(*k).cloned()).collect();
+    hessian(&pattern, &colouring, |seed| Ok(floats(&run(&shaped(&inputs, seed))?)))
 }
 
 /// The pattern of a Jacobian and the runs that give it.
