@@ -3,7 +3,9 @@
 //! [`derivatives`] is the whole check of one function at one point. Forward mode is compared with
 //! extrapolated central differences along random directions, and reverse mode with forward mode:
 //! `w . (J u) = (J' w) . u` for random `w` and `u`. How programs are run is an [`Engine`], so the same
-//! check serves the interpreter and compiled code.
+//! check serves the interpreter and compiled code. [`check_grads`] does so for higher orders.
+
+mod nested;
 
 use crate::fault::Fault;
 use crate::interp::{Interp, Val};
@@ -12,6 +14,9 @@ use crate::ops::Scalar;
 use crate::ops::shaped::same_bits;
 use crate::span::Diagnostic;
 use crate::transform::{jvp, vjp};
+pub use nested::{
+    CheckError, Comparison, GradReport, check_grads, check_jvp, check_vjp, hessian_products,
+};
 
 /// A way to run programs.
 pub trait Engine {
@@ -65,13 +70,24 @@ pub struct Derived {
 impl Derived {
     /// Differentiates a function of a module by parameters, both ways, and verifies the programs.
     pub fn new(func: Func, wrt: Vec<usize>) -> Result<Derived, Diagnostic> {
-        let forward = Module { funcs: vec![jvp::jvp(&func, &wrt)?], loops: Vec::new() };
+        let forward = Module::of(jvp::jvp(&func, &wrt)?);
         let reverse = vjp::vjp(&func, &wrt)?;
-        let primal = Module { funcs: vec![func.clone()], loops: Vec::new() };
+        let primal = Module::of(func.clone());
         crate::ir::verify::module(&primal)?;
         crate::ir::verify::module(&forward)?;
         crate::ir::verify::module(&reverse)?;
         Ok(Derived { func, wrt, primal, forward, reverse })
+    }
+
+    /// The same for a function that calls others, all from
+    /// [`pipeline::module`](crate::transform::pipeline::module).
+    pub fn of(module: &Module, name: &str, wrt: Vec<usize>) -> Result<Derived, Diagnostic> {
+        let forward = jvp::in_module(module, name, &wrt, 1)?;
+        let reverse = vjp::in_module(module, name, &wrt)?;
+        crate::ir::verify::module(&forward)?;
+        crate::ir::verify::module(&reverse)?;
+        let func = module.func(name).cloned().unwrap_or_else(|| Func::new(name));
+        Ok(Derived { func, wrt, primal: module.clone(), forward, reverse })
     }
 
     /// The function's results.

@@ -12,7 +12,9 @@ use crate::ops::kernels::{self, Computed, Operand};
 use crate::ops::value::eval;
 use crate::ops::{Array, Prim, Scalar, Trap};
 use crate::span::Span;
+use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Deepest nesting of calls. Elementary functions are not calls: compiled code has them inline.
 pub const MAX_CALLS: usize = 100;
@@ -74,6 +76,8 @@ pub struct Interp<'m> {
     pub pushed_bytes: u64,
     depth: usize,
     loops: Vec<(Span, i64)>,
+    /// Per function called so far: which parameters it takes over.
+    taken: HashMap<Arc<str>, Rc<[bool]>>,
 }
 
 type Run<T> = Result<T, Fault>;
@@ -99,6 +103,7 @@ impl<'m> Interp<'m> {
             pushed_bytes: 0,
             depth: 0,
             loops: Vec::new(),
+            taken: HashMap::new(),
         }
     }
 
@@ -213,8 +218,12 @@ impl<'m> Interp<'m> {
             }
             Op::Pop => {
                 let Val::Tape(mut records) = env.take(args[0]) else { unreachable!("verified") };
-                let record = records.pop().unwrap_or_else(|| panic!("pop of an empty tape"));
-                assert_eq!(record.len() + 1, inst.results.len(), "pop of another record");
+                let wanted = inst.results[1..].iter().map(|r| env.func.ty(*r));
+                let Some(record) = records.pop().filter(|r| wanted.eq(r.iter().map(Val::ty)))
+                else {
+                    let message = "the last record of the tape is not what is popped";
+                    return self.fault(FaultKind::Assert(message.into()), inst.span);
+                };
                 Ok(std::iter::once(Val::Tape(records)).chain(record).collect())
             }
             Op::Assert(message) => {
@@ -284,14 +293,15 @@ impl<'m> Interp<'m> {
         self.run(callee, args, span)
     }
 
-    fn callee_args(&self, env: &mut Env, inst: &Inst, name: &str) -> Vec<Val> {
+    fn callee_args(&mut self, env: &mut Env, inst: &Inst, name: &str) -> Vec<Val> {
         let callee = self.named(name);
-        let args = inst.args.iter().zip(callee.params());
-        args.map(|(a, p)| {
-            let taken = callee.ty(*p) == Type::Tape || consumes(callee, *p);
-            if taken { env.take(*a) } else { env.get(*a) }
-        })
-        .collect()
+        let known = self.taken.entry(callee.name.clone()).or_insert_with(|| {
+            let taken =
+                |p: &Value| callee.ty(*p) == Type::Tape || consumes(self.module, callee, *p);
+            callee.params().iter().map(taken).collect()
+        });
+        let args = inst.args.iter().zip(known.iter());
+        args.map(|(a, taken)| if *taken { env.take(*a) } else { env.get(*a) }).collect()
     }
 
     fn looping(

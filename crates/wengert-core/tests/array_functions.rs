@@ -22,7 +22,7 @@ fn run(
     let (mut b, values) = Builder::new("f", &params);
     let result = build(&mut b, &values);
     let func = b.finish(vec![result]);
-    let module = wengert_core::ir::Module { funcs: vec![func.clone()], loops: Vec::new() };
+    let module = wengert_core::ir::Module::of(func.clone());
     verify::module(&module).map_err(|e| format!("{e}\n{func}"))?;
     let args: Vec<Val> = inputs.iter().map(|x| Val::shaped((*x).clone())).collect();
     let engine = &mut Interpreter::default();

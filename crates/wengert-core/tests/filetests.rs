@@ -7,10 +7,12 @@ use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use wengert_core::interp::{Interp, Val};
-use wengert_core::ir::{Elem, Func, Module, Type, parse, verify};
+use wengert_core::ir::{Elem, Func, Module, Op, Type, parse, verify};
 use wengert_core::ops::{Array, Scalar, kernels};
 use wengert_core::span::{Diagnostic, Span};
-use wengert_core::transform::{carries, dce, fma, hoist, inline, jvp, pipeline, stores, vjp};
+use wengert_core::transform::{
+    carries, dce, derivative, fma, hoist, inline, jvp, pipeline, stores, vjp,
+};
 
 /// Iterations a `while` loop of a file test may take.
 const MAX_ITERATIONS: u64 = 1000;
@@ -27,7 +29,7 @@ macro_rules! topics {
     };
 }
 
-topics! { text verify run inline carries fma dce stores hoist pipeline jvp vjp }
+topics! { text verify run inline carries fma dce stores hoist pipeline jvp vjp nest }
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../filetests")
@@ -133,8 +135,12 @@ impl<'a> FileTest<'a> {
         let wrt: Vec<usize> = (by.split_whitespace().map(|k| k.parse()))
             .collect::<Result<_, _>>()
             .map_err(|_| format!("`{}`: parameters are given by number", self.directive))?;
-        if matches!(name, "jvp" | "vjp") == wrt.is_empty() {
-            return Err(format!("`{}`: `wrt` goes with `jvp` and `vjp`", self.directive));
+        // `jvp8` goes along 8 directions, `nest rf` is forward over reverse.
+        let (name, number) =
+            name.split_at(name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len()));
+        let (name, modes) = name.split_once(' ').unwrap_or((name, ""));
+        if matches!(name, "jvp" | "vjp" | "nest") == wrt.is_empty() {
+            return Err(format!("`{}`: `wrt` goes with `jvp`, `vjp` and `nest`", self.directive));
         }
         let refused =
             |e, wanted| if wanted { Ok((self.error(e), None)) } else { Err(self.error(e)) };
@@ -149,8 +155,9 @@ impl<'a> FileTest<'a> {
         if wrt.iter().any(|k| *k >= func.params().len()) {
             return Err(format!("`{}`: there is no such parameter", self.directive));
         }
+        let ready = || pipeline::module(&module, &func.name);
         let piped = || pipeline::run(&module, &func.name);
-        let alone = |func: Func| Module { funcs: vec![func], loops: Vec::new() };
+        let alone = |func: Func| Module::of(func);
         let result = match name {
             "run" if !self.runs.is_empty() => return Ok((String::new(), Some(module))),
             "run" => return Err("there is no `// run` line".into()),
@@ -163,8 +170,15 @@ impl<'a> FileTest<'a> {
             "stores" => Ok(alone(stores::remove_dead(func))),
             "hoist" => Ok(alone(hoist::invariants(func))),
             "pipeline" => piped().map(alone),
-            "jvp" => piped().and_then(|f| jvp::jvp(&f, &wrt)).map(alone),
-            "vjp" => piped().and_then(|f| vjp::vjp(&f, &wrt)),
+            "jvp" => ready().and_then(|m| {
+                let by = jvp::in_module(&m, &func.name, &wrt, number.parse().unwrap_or(1))?;
+                Ok(what_is_new(&m, by))
+            }),
+            "vjp" => ready().and_then(|m| {
+                let by = vjp::in_module(&m, &func.name, &wrt)?;
+                Ok(what_is_new(&m, by))
+            }),
+            "nest" => ready().and_then(|m| nested(&m, &func.name, modes, &wrt)),
             _ => return Err(format!("there is no directive `{name}`")),
         };
         let module = match result {
@@ -193,6 +207,39 @@ impl<'a> FileTest<'a> {
         let comment = |line| format!("// {line}").trim_end().to_string() + "\n";
         self.program.clone() + header + &actual.lines().map(comment).collect::<String>()
     }
+}
+
+/// The derivative programs alone, unless they call the functions they come from.
+fn what_is_new(before: &Module, mut after: Module) -> Module {
+    if before.funcs.len() == 1 {
+        after.funcs.remove(0);
+        after.rules.clear();
+    }
+    after
+}
+
+/// Derivatives of derivatives by the same parameters: modes from left to right, `f` and `r`.
+fn nested(module: &Module, name: &str, modes: &str, wrt: &[usize]) -> Result<Module, Diagnostic> {
+    let (mut module, mut name) = (module.clone(), name.to_string());
+    for mode in modes.chars() {
+        if mode == 'f' {
+            module = derivative::jvp_of(&module, &name, wrt, 1)?;
+            name += ".jvp";
+        } else {
+            module = derivative::vjp_of(&module, &name, wrt)?;
+            name += ".vjp";
+        }
+        verify::module(&module)?;
+    }
+    let mut calls = false;
+    module.func(&name).iter().for_each(|f| {
+        f.body.walk(&mut |inst| calls |= matches!(inst.op, Op::Call(_)));
+    });
+    if !calls {
+        module.funcs.retain(|f| *f.name == *name);
+        module.rules.clear();
+    }
+    Ok(module)
 }
 
 /// The text without the names of values.

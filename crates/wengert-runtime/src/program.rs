@@ -157,7 +157,7 @@ struct Param {
 ///
 /// The module has been verified, so types, scopes and linearity are right. What the verifier cannot
 /// see is the order of records on a tape: every `pop` must ask for the types of the record on top,
-/// as programs made by the transforms do. The interpreter panics where one does not; compiled code
+/// as programs made by the transforms do. The interpreter reports one that does not; compiled code
 /// does not check.
 #[derive(Debug)]
 pub struct Program {
@@ -171,7 +171,8 @@ impl Program {
         let code = jit::compile(module, entries, None)?;
         let entry = |(number, name): (usize, &&str)| {
             let func = module.func(name)?;
-            let param = |p: &_| Param { ty: func.ty(*p), consumed: verify::consumes(func, *p) };
+            let param =
+                |p: &_| Param { ty: func.ty(*p), consumed: verify::consumes(module, func, *p) };
             let params = func.params().iter().map(param).collect();
             Some((name.to_string(), Entry { number, params, results: func.results.clone() }))
         };

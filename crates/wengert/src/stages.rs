@@ -79,9 +79,7 @@ impl Function {
         let by = bind::by(tree, &func, &wrt.into()).map_err(refused)?;
         let wrong = |e| self.error(ErrorKind::Source, e);
         let module = match stage {
-            Stage::Jvp => {
-                Module { funcs: vec![jvp::jvp(&func, &by).map_err(wrong)?], loops: Vec::new() }
-            }
+            Stage::Jvp => Module::of(jvp::jvp(&func, &by).map_err(wrong)?),
             _ => vjp::vjp(&func, &by).map_err(wrong)?,
         };
         verify::module(&module).map_err(wrong)?;

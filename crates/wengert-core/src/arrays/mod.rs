@@ -15,7 +15,7 @@
 //!
 //! let (mut b, x) = Builder::new("f", &[(Type::VECTOR, None)]);
 //! let p = arrays::softmax(&mut b, x[0]);
-//! let module = Module { funcs: vec![b.finish(vec![p])], loops: Vec::new() };
+//! let module = Module::of(b.finish(vec![p]));
 //! let p = Interp::new(&module).call("f", vec![Val::array(vec![1.0, 1.0])])?;
 //! assert_eq!(wengert_core::check::floats(&p), [0.5, 0.5]);
 //! # Ok::<(), wengert_core::fault::Fault>(())

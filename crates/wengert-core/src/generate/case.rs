@@ -10,7 +10,7 @@ use crate::check::{self, Derived, Engine, Interpreter, Random};
 use crate::fault::Fault;
 use crate::interp::Val;
 use crate::ir::{Func, Module, Op, parse, verify};
-use crate::transform::{copy, dce, pipeline};
+use crate::transform::{copy, dce, derivative, pipeline};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
@@ -59,6 +59,8 @@ pub enum Kind {
     Compose,
     /// A pass after differentiation changes bits.
     Finish,
+    /// Second derivatives disagree.
+    Nested,
 }
 
 /// A finding.
@@ -97,7 +99,7 @@ impl Case {
 
     fn steps(&self) -> Checked<Coverage> {
         let funcs = std::iter::once(&self.func).chain(&self.callees).cloned().collect();
-        let module = Module { funcs, loops: Vec::new() };
+        let module = Module { funcs, ..Module::default() };
         verify::module(&module).or_else(|e| trouble(Kind::Invalid, e))?;
         round_trip(&module)?;
         let func = self.simplify(&module)?;
@@ -122,6 +124,9 @@ impl Case {
         }
 
         self.split(&derived, &value)?;
+        if self.seed.is_multiple_of(2) {
+            self.nested(&derived, &value)?;
+        }
         if self.seed.is_multiple_of(8) {
             self.finish(&derived)?;
         }
@@ -135,7 +140,7 @@ impl Case {
         let plain = copy::rebuild(&self.func, &self.func.name, &mut |_, _, _| false);
         let mut funcs = vec![dce::remove_dead(&plain)];
         funcs.extend(self.callees.iter().cloned());
-        let plain = Module { funcs, loops: Vec::new() };
+        let plain = Module { funcs, ..Module::default() };
         verify::module(&plain).or_else(|e| trouble(Kind::Pipeline, e))?;
         match (Run { module: &plain, args: &self.args }).bits(&self.func.name) {
             Ok(bits) if bits == value => {}
@@ -144,7 +149,7 @@ impl Case {
         }
         let fused =
             pipeline::run(module, &self.func.name).or_else(|e| trouble(Kind::Pipeline, e))?;
-        let after = Module { funcs: vec![fused], loops: Vec::new() };
+        let after = Module::of(fused);
         verify::module(&after).or_else(|e| trouble(Kind::Pipeline, e))?;
         let differs = |args: &[Val]| {
             let a = engine().call(module, &self.func.name, args);
@@ -215,6 +220,57 @@ impl Case {
         let seeds: Vec<Val> = floats.map(|(_, v)| random.like(v)).collect();
         let args = self.args.iter().chain(&seeds).cloned().collect();
         (args, format!("{}.vjp", derived.func.name))
+    }
+
+    /// A Hessian times a vector is the same whichever way it is made, and differences of the gradient give
+    /// it too.
+    fn nested(&self, derived: &Derived, value: &[Val]) -> Checked<()> {
+        let mut random = Random(self.seed ^ 0x4e57);
+        let results = value.iter().zip(&derived.func.results).filter(|(_, ty)| ty.is_float());
+        let weights: Vec<Val> = results.map(|(v, _)| random.like(v)).collect();
+        let along: Vec<Val> = self.wrt.iter().map(|k| random.like(&self.args[*k])).collect();
+        let products = check::hessian_products(
+            &derived.primal,
+            &derived.func.name,
+            &self.wrt,
+            &mut engine(),
+            &self.args,
+            (&weights, &along),
+        )
+        .or_else(|e| trouble(Kind::Nested, e))?;
+        let size = products.iter().flatten().fold(1e-3, |m: f64, x| m.max(x.abs()));
+        let [first, others @ ..] = &products;
+        for (other, way) in others.iter().zip(["reverse over forward", "reverse over reverse"]) {
+            let apart =
+                |(a, b): (&f64, &f64)| (a - b).abs() > 1e-7 * size || a.is_nan() != b.is_nan();
+            if other.len() != first.len() || first.iter().zip(other).any(apart) {
+                let message = format!("forward over reverse {first:?}\n{way} {other:?}");
+                return trouble(Kind::Nested, message);
+            }
+        }
+        self.gradient(derived, weights)
+    }
+
+    /// The gradient as a function of its own: the bits of the reverse program, and derivatives of it that
+    /// agree with differences.
+    fn gradient(&self, derived: &Derived, weights: Vec<Val>) -> Checked<()> {
+        let name = format!("{}.vjp", derived.func.name);
+        let module = derivative::vjp_of(&derived.primal, &derived.func.name, &self.wrt)
+            .or_else(|e| trouble(Kind::Nested, e))?;
+        let args: Vec<Val> = self.args.iter().cloned().chain(weights).collect();
+        let flat = Run { module: &module, args: &args }.bits(&name);
+        if flat != (Run { module: &derived.reverse, args: &args }.bits(&name)) {
+            return trouble(Kind::Nested, "the gradient as one function has other bits");
+        }
+        let second =
+            Derived::of(&module, &name, self.wrt.clone()).or_else(|e| trouble(Kind::Nested, e))?;
+        let report = check::derivatives(&second, &mut engine(), &args, 1, self.seed)
+            .or_else(|e| trouble(Kind::Nested, e))?;
+        let case = Case { args, ..self.clone() };
+        if report.reverse_error > 1e-7 || (!report.passes() && case.persists(&second)) {
+            return trouble(Kind::Nested, &report);
+        }
+        Ok(())
     }
 
     /// What happens to programs on their way to native code changes no bit.
@@ -351,6 +407,7 @@ impl std::fmt::Display for Trouble {
             Kind::Reverse => "reverse mode disagrees with forward mode",
             Kind::Forward => "forward mode disagrees with finite differences",
             Kind::Compose => "a loop in two parts is not the loop",
+            Kind::Nested => "second derivatives disagree",
             Kind::Finish => "a pass after differentiation changes bits",
         };
         write!(f, "{what}: {}", self.message)

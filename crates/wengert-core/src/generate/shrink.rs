@@ -52,13 +52,13 @@ pub fn shrink(case: &Case, trouble: &Trouble) -> Case {
     if trouble.kind == Kind::Invalid {
         return shrinker.best;
     }
-    let module = Module { funcs: vec![case.func.clone()], loops: Vec::new() };
+    let module = Module::of(case.func.clone());
     if let Ok(func) = pipeline::run(&module, &case.func.name) {
         shrinker.keep(Case { func, ..case.clone() });
     }
     while shrinker.pass() && shrinker.checks < MOST_CHECKS {}
     // Numbered afresh, as it will be when someone pastes it into a test.
-    let module = Module { funcs: vec![shrinker.best.func.clone()], loops: Vec::new() };
+    let module = Module::of(shrinker.best.func.clone());
     if let Ok(mut fresh) = parse::module(&module.to_string()) {
         let func = fresh.funcs.remove(0);
         shrinker.keep(Case { func, ..shrinker.best.clone() });

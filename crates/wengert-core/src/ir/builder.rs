@@ -304,6 +304,19 @@ impl Builder {
         self.op(Op::Store, &[x, i, v])[0]
     }
 
+    /// An element of an array of any rank.
+    pub fn element(&mut self, x: Value, index: &[Value]) -> Value {
+        let args: Vec<Value> = std::iter::once(x).chain(index.iter().copied()).collect();
+        self.op(Op::Load, &args)[0]
+    }
+
+    /// The next version of an array of any rank.
+    pub fn with_element(&mut self, x: Value, index: &[Value], v: Value) -> Value {
+        let index = index.iter().copied();
+        let args: Vec<Value> = std::iter::once(x).chain(index).chain([v]).collect();
+        self.op(Op::Store, &args)[0]
+    }
+
     /// One record on the tape; nothing is pushed where there is nothing to record.
     pub fn push(&mut self, tape: Value, values: &[Value]) -> Value {
         if values.is_empty() {

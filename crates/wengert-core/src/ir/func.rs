@@ -165,6 +165,22 @@ pub struct LoopPlan {
     pub bounded: bool,
 }
 
+/// The derivative of a function, where its author gives it: `rule @f jvp @g vjp @h`.
+///
+/// With `@f(x..) -> (y..)`, and tangents and adjoints for floats only:
+///
+/// - `@g(x.., dx..) -> (y.., dy..)`
+/// - `@h(x.., y.., y_bar..) -> (x_bar..)`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The function the rule is for.
+    pub func: Arc<str>,
+    /// What forward mode calls.
+    pub jvp: Option<Arc<str>>,
+    /// What reverse mode calls.
+    pub vjp: Option<Arc<str>>,
+}
+
 /// A set of functions that call each other.
 #[derive(Clone, Debug, Default)]
 pub struct Module {
@@ -172,9 +188,21 @@ pub struct Module {
     pub funcs: Vec<Func>,
     /// The outlined loops.
     pub loops: Vec<LoopPlan>,
+    /// Derivatives given by their authors.
+    pub rules: Vec<Rule>,
 }
 
 impl Module {
+    /// A function alone.
+    pub fn of(func: Func) -> Module {
+        Module { funcs: vec![func], ..Module::default() }
+    }
+
+    /// The rule of the function of that name.
+    pub fn rule(&self, name: &str) -> Option<&Rule> {
+        self.rules.iter().find(|r| &*r.func == name)
+    }
+
     /// The function of that name.
     pub fn func(&self, name: &str) -> Option<&Func> {
         self.funcs.iter().find(|f| &*f.name == name)

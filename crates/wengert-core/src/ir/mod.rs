@@ -14,5 +14,5 @@ pub mod types;
 pub mod verify;
 
 pub use builder::Builder;
-pub use func::{Block, Func, Inst, LoopPlan, Module, Value};
+pub use func::{Block, Func, Inst, LoopPlan, Module, Rule, Value};
 pub use types::{Elem, MAX_RANK, Op, Phase, Type};

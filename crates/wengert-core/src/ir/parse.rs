@@ -11,7 +11,7 @@
 //! ```
 
 use super::builder::Builder;
-use super::func::{Block, Func, LoopPlan, Module, Value};
+use super::func::{Block, Func, LoopPlan, Module, Rule, Value};
 use super::lex::{Token, tokens};
 use super::types::{MAX_RANK, Op, Phase, Type};
 use crate::ops::{ArrayOp, Prim, Scalar};
@@ -38,7 +38,15 @@ pub fn module(text: &str) -> Result<Module, Diagnostic> {
                 module.funcs.push(func);
             }
             Token::Word(w) if w == "loop" => module.loops.push(parser.plan()?),
-            _ => return Err(parser.expected("`func` or `loop`")),
+            Token::Word(w) if w == "rule" => {
+                let span = parser.span();
+                let rule = parser.rule()?;
+                if module.rule(&rule.func).is_some() {
+                    return Err(parser.error(span, format!("`@{}` has two rules", rule.func)));
+                }
+                module.rules.push(rule);
+            }
+            _ => return Err(parser.expected("`func`, `loop` or `rule`")),
         }
     }
 }
@@ -211,6 +219,24 @@ impl Parser {
         self.word("reverse")?;
         let reverse = self.symbol()?;
         Ok(LoopPlan { name, advance, record, reverse, carries, state, finals, bounded })
+    }
+
+    /// `rule @f jvp @g vjp @h`; one of the two may be missing.
+    fn rule(&mut self) -> Parsed<Rule> {
+        self.word("rule")?;
+        let func = self.symbol()?;
+        let mut given = [None, None];
+        for (mode, by) in ["jvp", "vjp"].into_iter().zip(&mut given) {
+            if self.is_word(mode) {
+                self.next();
+                *by = Some(self.symbol()?);
+            }
+        }
+        let [jvp, vjp] = given;
+        if jvp.is_none() && vjp.is_none() {
+            return Err(self.expected("`jvp @g` or `vjp @h`"));
+        }
+        Ok(Rule { func, jvp, vjp })
     }
 
     fn func(&mut self) -> Parsed<Func> {

@@ -54,6 +54,11 @@ impl Type {
         }
     }
 
+    /// Whether a derivative goes with values of this type: floats, and the tape that may hold them.
+    pub fn has_adjoint(self) -> bool {
+        self.is_float() || self == Type::Tape
+    }
+
     /// Whether it is an array.
     pub fn is_array(self) -> bool {
         matches!(self, Type::Array(..))

@@ -100,7 +100,7 @@ pub fn lower(
     }
     let results = lowering.body(func, func.name.span, true).map_err(|e| vec![e])?;
     let results = lowering.distinct(results);
-    Ok(Module { funcs: vec![lowering.b.finish(results)], loops: Vec::new() })
+    Ok(Module::of(lowering.b.finish(results)))
 }
 
 /// The state of lowering one function.

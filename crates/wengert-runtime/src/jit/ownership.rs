@@ -25,7 +25,7 @@ impl Ownership {
         let mut walk = Walk { module, identity, kept: HashSet::new() };
         walk.keep(&func.body.yields);
         // The caller's, unless the function takes them over.
-        walk.kept.extend(func.params().iter().filter(|p| !consumes(func, **p)));
+        walk.kept.extend(func.params().iter().filter(|p| !consumes(module, func, **p)));
         walk.block(&func.body);
         Ownership { kept: walk.kept }
     }
@@ -89,7 +89,7 @@ impl Walk<'_> {
     fn call(&mut self, inst: &Inst, name: &str) {
         let callee = self.module.func(name).unwrap_or_else(|| unreachable!("verified"));
         for (a, p) in inst.args.iter().zip(callee.params()) {
-            if consumes(callee, *p) {
+            if consumes(self.module, callee, *p) {
                 self.keep(&[*a]);
             }
         }

@@ -60,7 +60,7 @@ impl Reverse<'_> {
     fn read_element(&mut self, inst: &Inst, load: Op, store: Op) {
         let Some(d) = self.scope.adjoint.remove(&inst.results[0]) else { return };
         let x = inst.args[0];
-        let at = self.all(&inst.args[1..]);
+        let at = self.get_all(&inst.args[1..]);
         let bar = self.adjoint_or_zero(x);
         let place: Vec<Value> = std::iter::once(bar).chain(at).collect();
         let old = self.b.op(load, &place)[0];
@@ -99,12 +99,8 @@ impl Reverse<'_> {
 
     /// An array and where an operation in place writes.
     fn place(&mut self, x: Value, inst: &Inst) -> Vec<Value> {
-        let at = self.all(written_at(inst));
+        let at = self.get_all(written_at(inst));
         std::iter::once(x).chain(at).collect()
-    }
-
-    fn all(&mut self, values: &[Value]) -> Vec<Value> {
-        values.iter().map(|v| self.get(*v)).collect()
     }
 
     /// Takes storage back over an operation in place, where the layout says so.
@@ -170,7 +166,7 @@ impl Reverse<'_> {
         match op {
             ArrayOp::Slice => {
                 let bar = self.adjoint_or_zero(x);
-                let section = self.all(&inst.args[1..]);
+                let section = self.get_all(&inst.args[1..]);
                 let args = [&[bar][..], &section, &[d]].concat();
                 let bar = self.b.array(ArrayOp::AddSlice, &args);
                 self.scope.adjoint.insert(x, bar);

@@ -17,14 +17,17 @@ pub(super) enum Slot {
     /// What an operation in place overwrote: an element, a slice or the whole array (the operation's
     /// result stands for it).
     Old(Value),
-    /// The number of elements along an axis of an array, where its adjoint starts as zeros.
+    /// The number of elements along an axis of an array whose adjoint starts as zeros.
     Dim(Value, u8),
     /// A copy of an array as it was made, where its storage cannot be taken back to that version.
-    Copied(Value),
+    Snapshot(Value),
     /// How far a loop came: its counter when it ended (the counter stands for the loop).
     Done(Value),
     /// By which exit a loop ended: 0 for none.
     Exit(Value),
+    /// A copy of an array that a function with a rule was given or gave: the first result of the call, and
+    /// the place among its operands and results.
+    Copied(Value, u16),
     /// An array that ends here and that the reverse sweep reads; its storage goes onto the tape.
     Held(Value),
 }
@@ -32,14 +35,19 @@ pub(super) enum Slot {
 impl Slot {
     pub(super) fn ty(self, nest: &Nest) -> Type {
         match self {
-            Slot::Value(v) | Slot::Held(v) | Slot::Copied(v) => nest.func.ty(v),
+            Slot::Value(v) | Slot::Held(v) | Slot::Snapshot(v) => nest.func.ty(v),
             Slot::Old(v) => match nest.inst_of(v).map(|inst| &inst.op) {
                 Some(Op::Store | Op::Array(ArrayOp::Poke)) => {
-                    Type::of(nest.func.ty(v).elem().unwrap_or(Elem::F64), 0)
+                    nest.func.ty(v).elem().unwrap_or(Elem::F64).scalar()
                 }
                 _ => nest.func.ty(v),
             },
             Slot::Dim(..) | Slot::Done(_) | Slot::Exit(_) => Type::I64,
+            Slot::Copied(call, k) => {
+                let inst = nest.inst_of(call).into_iter();
+                let mut values = inst.flat_map(|i| i.args.iter().chain(&i.results));
+                values.nth(k as usize).map_or(Type::VECTOR, |v| nest.func.ty(*v))
+            }
         }
     }
 }
@@ -66,7 +74,7 @@ pub(super) struct Layout {
     /// Array storage that the reverse sweep takes back to earlier versions and reads.
     pub(super) restored: HashSet<u32>,
     /// Arrays of which a copy is pushed by the block that defines them.
-    pub(super) copied: HashSet<Value>,
+    pub(super) snapshots: HashSet<Value>,
     /// Lengths, trip counts and exits the reverse sweep asks for.
     pub(super) asked: HashSet<Slot>,
 }
@@ -93,8 +101,8 @@ impl Layout {
             for axis in 0..nest.func.ty(v).rank() {
                 asked(slots, Slot::Dim(v, axis as u8));
             }
-            if self.copied.contains(&v) {
-                slots.push(Slot::Copied(v));
+            if self.snapshots.contains(&v) {
+                slots.push(Slot::Snapshot(v));
             }
         };
         let mut defined = block.params.clone();
@@ -120,6 +128,11 @@ impl Layout {
             match inst.op {
                 ref op if op.takes().is_some() && self.restores(nest, inst.results[0]) => {
                     slots.push(Slot::Old(inst.results[0]));
+                }
+                Op::Call(_) if !inst.results.is_empty() => {
+                    for k in 0..inst.args.len() + inst.results.len() {
+                        asked(&mut slots, Slot::Copied(inst.results[0], k as u16));
+                    }
                 }
                 Op::For | Op::While => {
                     let counter = inst.blocks[0].params[0];
@@ -183,6 +196,11 @@ impl Layout {
         captured.retain(|v| self.restores(nest, *v) && takes_over(inst, *v));
         captured
     }
+}
+
+/// The shape of an array, as fields of a record.
+pub(super) fn dims(nest: &Nest, v: Value) -> impl Iterator<Item = Slot> + use<> {
+    (0..nest.func.ty(v).rank() as u8).map(move |axis| Slot::Dim(v, axis))
 }
 
 /// Which ends a loop can have: the number of exits, and whether it can also run to its bound.

@@ -24,6 +24,8 @@ pub(super) struct BlockInfo<'f> {
 
 pub(super) struct Nest<'f> {
     pub(super) func: &'f Func,
+    /// Whether it is called by other programs, which go on using the arrays they pass.
+    pub(super) is_callee: bool,
     pub(super) blocks: Vec<BlockInfo<'f>>,
     ids: HashMap<*const Block, BlockId>,
     /// Per value: the block that defines it and the position, none for block parameters.
@@ -33,10 +35,11 @@ pub(super) struct Nest<'f> {
 }
 
 impl<'f> Nest<'f> {
-    pub(super) fn new(func: &'f Func) -> Nest<'f> {
+    pub(super) fn new(func: &'f Func, is_callee: bool) -> Nest<'f> {
         let n = func.values.len();
         let mut nest = Nest {
             func,
+            is_callee,
             blocks: Vec::new(),
             ids: HashMap::new(),
             defs: vec![None; n],
@@ -204,11 +207,13 @@ pub(super) fn exits(inst: &Inst) -> Vec<usize> {
     (0..body.insts.len()).filter(|at| body.insts[*at].op == Op::ExitIf).collect()
 }
 
-/// Whether an instruction takes over array version `v`, so that what follows sees another version.
+/// Whether an instruction takes over array or tape version `v`, so that what follows sees another version.
 /// An exit counts only by what stands in it: merely handing `v` on changes nothing.
 pub(super) fn takes_over(inst: &Inst, v: Value) -> bool {
     let direct = match inst.op {
         ref op if op.takes().is_some() => inst.args[0] == v,
+        Op::Pop => inst.args[0] == v,
+        Op::Push => inst.args.contains(&v),
         Op::For | Op::While => carried(inst).contains(&v),
         _ => false,
     };

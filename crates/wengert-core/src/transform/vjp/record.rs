@@ -5,10 +5,10 @@
 //! take `(from, to, carries.., captures..)` and give back `(carries.., done, exit)`: how far they
 //! came, and by which exit they ended (0 for none).
 
-use super::layout::{End, Layout, Slot};
+use super::layout::{End, Layout, Slot, dims};
 use super::nest::{BlockId, Nest, carried, written_at};
 use super::reverse_loop::loop_name;
-use crate::ir::{Block, Builder, Func, Inst, Op, Phase, Type, Value};
+use crate::ir::{Block, Builder, Func, Inst, Module, Op, Phase, Type, Value};
 use crate::ops::{ArrayOp, Prim};
 use crate::transform::activity::Activity;
 use crate::transform::copy::Copier;
@@ -16,22 +16,25 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 pub(super) struct Record<'a> {
-    nest: &'a Nest<'a>,
+    /// Where rules are found.
+    pub(super) module: &'a Module,
+    pub(super) nest: &'a Nest<'a>,
     activity: &'a Activity,
     layout: &'a Layout,
     outlined: &'a [Value],
-    b: Builder,
-    copier: Copier,
+    pub(super) b: Builder,
+    pub(super) copier: Copier,
     /// The tape, in a program that records.
-    tape: Option<Value>,
+    pub(super) tape: Option<Value>,
     /// Fields of records that are not values of the program.
-    slots: HashMap<Slot, Value>,
+    pub(super) slots: HashMap<Slot, Value>,
     funcs: Vec<Func>,
 }
 
 impl<'a> Record<'a> {
     /// `@f(x.., tape) -> (y.., tape)` and the functions of its outlined loops.
     pub(super) fn function(
+        module: &'a Module,
         nest: &'a Nest<'a>,
         activity: &'a Activity,
         layout: &'a Layout,
@@ -43,6 +46,7 @@ impl<'a> Record<'a> {
         params.push((Type::Tape, None));
         let (b, values) = Builder::new(format!("{}.record", func.name), &params);
         let mut record = Record {
+            module,
             nest,
             activity,
             layout,
@@ -65,11 +69,11 @@ impl<'a> Record<'a> {
         record.funcs
     }
 
-    fn get(&mut self, v: Value) -> Value {
+    pub(super) fn get(&mut self, v: Value) -> Value {
         self.copier.get(self.nest.func, &mut self.b, v)
     }
 
-    fn all(&mut self, values: &[Value]) -> Vec<Value> {
+    pub(super) fn all(&mut self, values: &[Value]) -> Vec<Value> {
         self.copier.all(self.nest.func, &mut self.b, values)
     }
 
@@ -101,19 +105,18 @@ impl<'a> Record<'a> {
         if self.tape.is_none() {
             return;
         }
-        for v in values {
-            for axis in 0..self.nest.func.ty(*v).rank() {
-                let slot = Slot::Dim(*v, axis as u8);
-                if self.layout.asked.contains(&slot) {
-                    let array = self.get(*v);
-                    let n = self.b.op(Op::Dim(axis as u8), &[array])[0];
-                    self.slots.insert(slot, n);
-                }
+        for slot in values.iter().flat_map(|v| dims(self.nest, *v)) {
+            if let (Slot::Dim(v, axis), true) = (slot, self.layout.asked.contains(&slot)) {
+                let array = self.get(v);
+                let n = self.b.op(Op::Dim(axis), &[array])[0];
+                self.slots.insert(slot, n);
             }
-            if self.layout.copied.contains(v) {
+        }
+        for v in values {
+            if self.layout.snapshots.contains(v) {
                 let array = self.get(*v);
                 let copy = self.b.op(Op::Copy, &[array])[0];
-                self.slots.insert(Slot::Copied(*v), copy);
+                self.slots.insert(Slot::Snapshot(*v), copy);
             }
         }
     }
@@ -142,11 +145,11 @@ impl<'a> Record<'a> {
     fn inst(&mut self, inst: &Inst) {
         self.b.at(inst.span);
         let reversed = self.tape.is_some() && self.activity.is_active_inst(inst);
-        match inst.op {
-            ref op
-                if op.takes().is_some()
-                    && self.layout.restores(self.nest, inst.results[0])
-                    && self.tape.is_some() =>
+        match &inst.op {
+            Op::Call(name) if reversed => self.call(name, inst),
+            op if op.takes().is_some()
+                && self.layout.restores(self.nest, inst.results[0])
+                && self.tape.is_some() =>
             {
                 let old = self.old(inst);
                 self.slots.insert(Slot::Old(inst.results[0]), old);
@@ -185,7 +188,7 @@ impl<'a> Record<'a> {
         self.tape = results.last().copied();
     }
 
-    fn bind_results(&mut self, inst: &Inst, results: &[Value]) {
+    pub(super) fn bind_results(&mut self, inst: &Inst, results: &[Value]) {
         for (r, v) in inst.results.iter().zip(results) {
             if let Some(name) = self.nest.func.name_of(*r) {
                 self.b.name(*v, &name);

@@ -39,7 +39,7 @@ pub(super) fn plan(nest: &Nest, activity: &Activity, asked: &Asked) -> Layout {
     let (_, mut layout) = if joined.0 <= plain.0 { joined } else { plain };
     layout.asked = asked.slots.clone();
     let arrays = asked.needs.iter().map(|n| n.value).filter(|v| nest.func.ty(*v).is_array());
-    layout.copied = arrays.filter(|v| !restorable.allows(nest.storage_of(*v))).collect();
+    layout.snapshots = arrays.filter(|v| !restorable.allows(nest.storage_of(*v))).collect();
     layout
 }
 
@@ -53,9 +53,18 @@ struct Restorable {
 impl Restorable {
     fn new(nest: &Nest, activity: &Activity) -> Restorable {
         let mut found = Restorable { stores: BTreeMap::new(), refused: BTreeSet::new() };
+        if nest.is_callee {
+            // The caller's arrays are only read: none of them goes onto the tape.
+            found.refused.extend(nest.func.params().iter().map(|p| nest.storage_of(*p)));
+        }
         for (id, info) in nest.blocks.iter().enumerate() {
             for inst in &info.block.insts {
                 let visited = reversed(nest, activity, id);
+                // What is pushed is gone; it comes back as another array.
+                if inst.op == Op::Push {
+                    let arrays = inst.args.iter().filter(|a| nest.func.ty(**a).is_array());
+                    found.refused.extend(arrays.map(|a| nest.storage_of(*a)));
+                }
                 let skipped = matches!(inst.op, Op::If | Op::For | Op::While)
                     && !activity.is_active_inst(inst);
                 for r in inst.results.iter().filter(|r| nest.func.ty(**r).is_array()) {
@@ -194,8 +203,8 @@ impl<'a> Cut<'a> {
             Op::If if inst.blocks.iter().all(is_scalar_code) => {
                 let mut operands = inst.args.clone();
                 operands.extend(inst.blocks.iter().flat_map(|b| b.captures(self.nest.func)));
-                // Handing on an array takes it over, which cannot be done a second time.
-                let scalar = |v: &Value| !self.nest.func.ty(*v).is_array();
+                // Handing on an array or a tape takes it over, which cannot be done a second time.
+                let scalar = |v: &Value| self.nest.func.ty(*v).is_scalar();
                 operands.iter().all(scalar).then_some(operands)
             }
             _ => None,

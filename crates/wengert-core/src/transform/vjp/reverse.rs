@@ -10,7 +10,7 @@
 
 use super::layout::{End, Layout, Slot};
 use super::nest::{BlockId, Nest, takes_over};
-use crate::ir::{Block, Builder, Elem, Func, Inst, LoopPlan, Op, Type, Value};
+use crate::ir::{Block, Builder, Elem, Func, Inst, LoopPlan, Module, Op, Type, Value};
 use crate::ops::{Class, Partial, Prim};
 use crate::transform::activity::Activity;
 use crate::transform::copy::Copier;
@@ -53,6 +53,8 @@ pub(super) struct Scope {
 pub(super) type Preload = HashMap<BlockId, BTreeSet<Value>>;
 
 pub(super) struct Reverse<'a> {
+    /// Where rules are found.
+    pub(super) module: &'a Module,
     pub(super) nest: &'a Nest<'a>,
     pub(super) activity: &'a Activity,
     pub(super) layout: &'a Layout,
@@ -72,7 +74,9 @@ pub(super) struct Reverse<'a> {
 
 impl<'a> Reverse<'a> {
     /// Reverses a whole function: `(adjoints of float results.., tape) -> (adjoints of wrt.., tape)`.
+    #[allow(clippy::too_many_arguments)]
     pub(super) fn function(
+        module: &'a Module,
         nest: &'a Nest<'a>,
         activity: &'a Activity,
         layout: &'a Layout,
@@ -83,12 +87,13 @@ impl<'a> Reverse<'a> {
     ) -> Reversed {
         let func = nest.func;
         let results: Vec<Value> =
-            func.body.yields.iter().copied().filter(|y| func.ty(*y).is_float()).collect();
+            func.body.yields.iter().copied().filter(|y| func.ty(*y).has_adjoint()).collect();
         let mut params: Vec<(Type, Option<Arc<str>>)> =
             results.iter().map(|y| (func.ty(*y), bar(func, *y))).collect();
         params.push((Type::Tape, None));
         let (b, values) = Builder::new(format!("{}.reverse", func.name), &params);
         let mut reverse = Reverse {
+            module,
             nest,
             activity,
             layout,
@@ -199,7 +204,7 @@ impl<'a> Reverse<'a> {
         self.tape = tape;
         for (slot, popped) in slots.into_iter().zip(values) {
             match slot {
-                Slot::Value(v) | Slot::Copied(v) => {
+                Slot::Value(v) | Slot::Snapshot(v) => {
                     if let Some(name) = self.nest.func.name_of(v) {
                         self.b.name(popped, &name);
                     }
@@ -239,7 +244,9 @@ impl<'a> Reverse<'a> {
             return;
         }
         let (partial, d) = self.gathered(v, partial, d);
-        let sum = self.scope.adjoint.get(&v).copied();
+        // A tape is handed on once: what comes back is all there is.
+        let of_tape = self.nest.func.ty(v) == Type::Tape;
+        let sum = self.scope.adjoint.get(&v).copied().filter(|_| !of_tape);
         let mut total = accumulate(&mut self.b, partial, d, sum);
         if total == d && self.b.ty(d).is_array() && shared {
             // An array belongs to one value.
@@ -256,7 +263,11 @@ impl<'a> Reverse<'a> {
         if let Some(a) = self.scope.adjoint.get(&v) {
             return *a;
         }
-        let zero = self.b.zero(self.nest.func.ty(v));
+        let ty = self.nest.func.ty(v);
+        if ty == Type::Tape {
+            return self.b.op(Op::Tape, &[])[0];
+        }
+        let zero = self.b.zero(ty);
         let dims = self.dims(v);
         self.b.filled(&dims, zero)
     }
@@ -277,6 +288,12 @@ impl<'a> Reverse<'a> {
                 Op::Fill => self.fill(inst),
                 Op::Copy => self.copy(inst),
                 Op::Array(op) => self.array_op(op, inst),
+                Op::Call(name) if self.activity.is_active_inst(inst) => self.call(name, inst),
+                Op::Push => self.push(inst),
+                Op::Pop => self.pop(inst),
+                Op::Tape => {
+                    self.scope.adjoint.remove(&inst.results[0]);
+                }
                 Op::If if self.activity.is_active_inst(inst) => self.branch(id, at),
                 Op::For | Op::While if self.activity.is_active_inst(inst) => self.looping(inst),
                 // Without a derivative, or refused before the walk.
@@ -342,6 +359,10 @@ impl<'a> Reverse<'a> {
         }
     }
 
+    pub(super) fn get_all(&mut self, values: &[Value]) -> Vec<Value> {
+        values.iter().map(|v| self.get(*v)).collect()
+    }
+
     fn branch(&mut self, id: BlockId, at: usize) {
         let inst = &self.nest.blocks[id].block.insts[at];
         let condition = self.get(inst.args[0]);
@@ -359,7 +380,9 @@ impl<'a> Reverse<'a> {
         let captured = self.active_captures(&inst.blocks);
         // Adjoints the branches add to exist before them. That of an array a branch takes over starts in
         // the branches: nothing after them has a part in it.
-        for v in captured.iter().filter(|v| !takes_over(inst, **v)) {
+        let ends = |v: &Value| self.nest.func.ty(*v) == Type::Tape || takes_over(inst, *v);
+        let stay: Vec<Value> = captured.iter().copied().filter(|v| !ends(v)).collect();
+        for v in &stay {
             let bar = self.adjoint_or_zero(*v);
             self.scope.adjoint.insert(*v, bar);
         }

@@ -119,7 +119,7 @@ impl Reverse<'_> {
         };
         for (k, d) in shape.active.iter().zip(adjoints) {
             let init = carried(inst)[*k];
-            if self.nest.func.ty(init).is_array() {
+            if self.nest.func.ty(init).is_linear() {
                 if self.activity.is_active(init) {
                     self.scope.adjoint.insert(init, d);
                 }
@@ -283,7 +283,7 @@ impl Reverse<'_> {
         }
         for (k, seed) in shape.active.iter().zip(seeds) {
             let y = yields[*k];
-            if self.nest.func.ty(y).is_array() {
+            if self.nest.func.ty(y).is_linear() {
                 if self.activity.is_active(y) {
                     self.scope.adjoint.insert(y, seed);
                 }
