@@ -489,7 +489,7 @@ fn one_step_with_exits() {
     );
     let step = OneStep::of(&f, 0).unwrap();
     assert_eq!((step.carries, step.captures, step.exits), (2, 1, 2));
-    let module = Module { funcs: vec![step.func.clone()], loops: Vec::new() };
+    let module = Module::of(step.func.clone());
     verify::module(&module).unwrap();
     let engine = &mut Interpreter::default();
     let mut run = |a: f64, i: i64| {

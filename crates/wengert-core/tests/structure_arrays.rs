@@ -365,7 +365,7 @@ fn a_hessian_from_a_few_products() {
     let args = [tensor(&mut Random(8), &[1, n]), Val::f64(2.0)];
     let x = check::floats(&args[..1]);
     let mut runs = 0;
-    let h = compressed::hessian_of(&f, &[0], &args, |along| {
+    let h = compressed::hessian_with(&Sparsity::of(&f), &[0], &args, |along| {
         runs += 1;
         assert_eq!(along[0].ty(), args[0].ty());
         let v = check::floats(along);
@@ -379,6 +379,54 @@ fn a_hessian_from_a_few_products() {
     let h = h.unwrap();
     assert_eq!((runs, &h.pattern), (3, &Pattern::banded(n, 1, 1)));
     assert_eq!((h.get(7, 7), h.get(7, 8)), (2.0 + 12.0 * x[7], -1.0));
+    // The same, forward over reverse.
+    let twice = Derived::new(f, vec![0]).unwrap();
+    let engine = &mut Interpreter::default();
+    let again = compressed::hessian_of(&twice, engine, &args, &[Val::f64(1.0)]).unwrap();
+    assert_eq!(again.pattern, h.pattern);
+    assert!(again.values.iter().zip(&h.values).all(|(a, b)| (a - b).abs() < 1e-12));
+}
+
+#[test]
+fn functions_with_a_rule_may_depend_on_everything() {
+    let m = module(
+        "func @f(%x: [f64], %z: f64) -> ([f64], f64) {
+           %y = call @g(%x): [f64]
+           %s = add %z, 1.0
+           return %y, %s
+         }
+         func @g(%x: [f64]) -> [f64] { %y = floor %x return %y }
+         func @g_jvp(%x: [f64], %d: [f64]) -> ([f64], [f64]) {
+           %y = floor %x
+           %e = copy %d
+           return %y, %e
+         }
+         rule @g jvp @g_jvp",
+    );
+    let sparsity = Sparsity::of(&m.funcs[0]).within(&m);
+    let args = [vector(2), Val::f64(1.0)];
+    assert_eq!(sparsity.jacobian(&[0, 1], &args).unwrap().to_string(), "* * .\n* * .\n. . *");
+    assert_eq!(sparsity.hessian(&[0, 1], &args).unwrap().to_string(), "* * .\n* * .\n. . .");
+}
+
+#[test]
+fn rows_made_of_straight_pieces() {
+    let text = "func @f(%x: [f64], %lo: f64, %hi: f64) -> ([f64], [f64]) {
+      %c = clamp %x, %lo, %hi
+      %r = relu %x
+      return %c, %r
+    }";
+    let args = [Val::array(vec![-2.0, 0.5, 3.0]), Val::f64(-1.0), Val::f64(1.0)];
+    let expected = ". . . * .\n. * . . .\n. . . . *\n. . . . .\n. * . . .\n. . * . .";
+    assert_eq!(pattern(text, &args).to_string(), expected);
+    assert_eq!(Sparsity::of(&func(text)).hessian(&[0, 1, 2], &args).unwrap().count(), 0);
+    let text = "func @f(%a: [f64], %b: [f64]) -> ([f64], [f64]) {
+      %c = copysign %a, %b
+      %r = rem %a, %b
+      return %c, %r
+    }";
+    let args = [Val::array(vec![7.0, 1.0]), Val::array(vec![3.0, 3.0])];
+    assert_eq!(pattern(text, &args).to_string(), "* . . .\n. * . .\n* . * .\n. * . .");
 }
 
 #[test]

@@ -173,7 +173,7 @@ fn check_structure(seed: u64) -> (bool, bool) {
     let case = generate::case(seed);
     let engine = &mut Interpreter { max_iterations: 200 };
     let funcs = std::iter::once(case.func.clone()).chain(case.callees).collect();
-    let whole = Module { funcs, loops: Vec::new() };
+    let whole = Module { funcs, ..Module::default() };
     let inlined = pipeline::run(&whole, &case.func.name).unwrap();
     let derived = Derived::new(inlined, case.wrt).unwrap();
     let (func, args) = (&derived.func, &case.args);
@@ -234,9 +234,44 @@ fn check_structure(seed: u64) -> (bool, bool) {
     }
     if finite {
         check_hessian(seed, &derived, args, &all[args.len()..], &hessian);
+        check_products(seed, &derived, args, &all[args.len()..], &hessian);
     }
     check_steps(seed, &derived, args);
     (shared, hessian.count() < hessian.rows() * hessian.cols())
+}
+
+/// Every entry of the Hessian by forward over reverse: none outside the pattern, and the compressed one has
+/// them all.
+fn check_products(seed: u64, derived: &Derived, args: &[Val], weights: &[Val], p: &Pattern) {
+    let engine = &mut Interpreter { max_iterations: 200 };
+    let products = compressed::Products::of(derived).unwrap_or_else(|e| panic!("{seed}: {e}"));
+    let mut column = |j: usize| {
+        let (mut from, mut direction) = (0, Vec::new());
+        for k in &derived.wrt {
+            let n = check::floats(&args[*k..=*k]).len();
+            let still = check::shifted(&args[*k], &args[*k], -1.0);
+            let here = (from..from + n).contains(&j);
+            direction.push(if here { nudged(&still, j - from, 1.0) } else { still });
+            from += n;
+        }
+        check::floats(&products.along(engine, args, weights, &direction).unwrap())
+    };
+    let columns: Vec<Vec<f64>> = (0..p.cols()).map(&mut column).collect();
+    if columns.iter().flatten().any(|x| !x.is_finite()) {
+        return;
+    }
+    for (j, column) in columns.iter().enumerate() {
+        for (i, x) in column.iter().enumerate() {
+            let place = format!("program {seed}, {i}, {j} is {x}\n{p}\n{}", derived.func);
+            assert!(*x == 0.0 || p.contains(i, j), "{place}");
+        }
+    }
+    let sparse = compressed::hessian_of(derived, engine, args, weights).unwrap();
+    let size = columns.iter().flatten().fold(f64::MIN_POSITIVE, |m, x| m.max(x.abs()));
+    for ((i, j), x) in p.places().zip(&sparse.values) {
+        let error = (x - columns[j][i]).abs() / size;
+        assert!(error < 1e-9, "program {seed}, {i}, {j}: {x}, {}\n{}", columns[j][i], derived.func);
+    }
 }
 
 /// Where the Hessian has no entry, moving one input leaves the adjoint of the other as it is, to the bit.
@@ -285,7 +320,7 @@ fn nudged(v: &Val, at: usize, h: f64) -> Val {
 fn check_steps(seed: u64, derived: &Derived, args: &[Val]) {
     for number in 0.. {
         let Ok(step) = OneStep::of(&derived.func, number) else { break };
-        let module = Module { funcs: vec![step.func.clone()], loops: Vec::new() };
+        let module = Module::of(step.func.clone());
         verify::module(&module).unwrap_or_else(|e| panic!("program {seed}: {e}\n{}", step.func));
         if !step.float_carries().is_empty() {
             step.derived().unwrap_or_else(|e| panic!("program {seed}: {e}\n{}", step.func));

@@ -1,8 +1,8 @@
 //! All entries of a sparse derivative from a few runs.
 //!
 //! [`from_columns`], [`from_rows`] and [`hessian`] take any way to run in a direction: a closure from the
-//! seed to the result. [`hessian_of`] finds pattern and colouring too. [`jacobian`] is the whole way for a function with its derivative programs: the
-//! pattern at this point, its colouring, the runs. A [`Plan`] keeps the first two for further points; it
+//! seed to the result. [`jacobian`] and [`hessian_of`] are the whole way for a function with its derivative
+//! programs: the pattern at this point, its colouring, the runs. A [`Plan`] keeps the first two for further points; it
 //! holds there as long as the program takes the same path ([`Plan::disagreement`] looks).
 //!
 //! ```
@@ -28,7 +28,9 @@ use super::traced::{count, shaped};
 use crate::check::{Derived, Engine, Random, floats};
 use crate::fault::Fault;
 use crate::interp::Val;
-use crate::ir::Func;
+use crate::ir::{Module, verify};
+use crate::span::Diagnostic;
+use crate::transform::derivative;
 
 /// A sparse matrix: a pattern with a number at every place.
 #[derive(Clone, Debug, PartialEq)]
@@ -130,15 +132,62 @@ pub fn hessian<E>(
     Ok(Sparse { pattern: pattern.clone(), values: pattern.places().map(value).collect() })
 }
 
-/// The Hessian of a function at a point, by as few products as its pattern there allows. `run` takes a
-/// direction of the parameters in `wrt` to the product with it, both with one value per parameter.
+/// The products of a function's Hessian with vectors: forward mode over reverse mode.
+#[derive(Clone, Debug)]
+pub struct Products {
+    module: Module,
+    name: String,
+    inputs: usize,
+}
+
+impl Products {
+    /// Differentiates twice.
+    pub fn of(derived: &Derived) -> Result<Products, Diagnostic> {
+        let gradient = format!("{}.vjp", derived.func.name);
+        let once = derivative::vjp_of(&derived.primal, &derived.func.name, &derived.wrt)?;
+        let module = derivative::jvp_of(&once, &gradient, &derived.wrt, 1)?;
+        verify::module(&module)?;
+        Ok(Products { module, name: format!("{gradient}.jvp"), inputs: derived.wrt.len() })
+    }
+
+    /// The product with a direction: one value per parameter differentiated by, as the direction has. The
+    /// Hessian is that of the sum of the float results, each times its value in `weights`.
+    pub fn along(
+        &self,
+        engine: &mut dyn Engine,
+        args: &[Val],
+        weights: &[Val],
+        direction: &[Val],
+    ) -> Result<Vec<Val>, Fault> {
+        let all = [args, weights, direction].concat();
+        let mut results = engine.call(&self.module, &self.name, &all)?;
+        Ok(results.split_off(results.len().saturating_sub(self.inputs)))
+    }
+}
+
+/// The Hessian of a function at a point, by as few runs as its pattern there allows: over every float of
+/// the parameters in `derived.wrt`, of the sum of the float results, each times its value in `weights`.
 pub fn hessian_of(
-    func: &Func,
+    derived: &Derived,
+    engine: &mut dyn Engine,
+    args: &[Val],
+    weights: &[Val],
+) -> Result<Sparse, Diagnostic> {
+    let products = Products::of(derived)?;
+    let sparsity = Sparsity::of(&derived.func).within(&derived.primal);
+    let run = |along: &[Val]| products.along(engine, args, weights, along);
+    hessian_with(&sparsity, &derived.wrt, args, run).map_err(|fault| fault.diagnostic())
+}
+
+/// The same from any way to compute products: `run` takes a direction of the parameters in `wrt` to the
+/// product with it, both with one value per parameter.
+pub fn hessian_with(
+    sparsity: &Sparsity<'_>,
     wrt: &[usize],
     args: &[Val],
     mut run: impl FnMut(&[Val]) -> Result<Vec<Val>, Fault>,
 ) -> Result<Sparse, Fault> {
-    let pattern = Sparsity::of(func).hessian(wrt, args)?;
+    let pattern = sparsity.hessian(wrt, args)?;
     let colouring = colouring::star(&pattern).unwrap_or_else(|| colouring::columns(&pattern));
     let inputs: Vec<Val> = wrt.iter().filter_map(|k| args.get(*k).cloned()).collect();
     hessian(&pattern, &colouring, |seed| Ok(floats(&run(&shaped(&inputs, seed))?)))
@@ -154,7 +203,8 @@ pub struct Plan {
 impl Plan {
     /// The plan of a function at a point.
     pub fn of(derived: &Derived, args: &[Val]) -> Result<Plan, Fault> {
-        Ok(Plan::new(Sparsity::of(&derived.func).jacobian(&derived.wrt, args)?))
+        let sparsity = Sparsity::of(&derived.func).within(&derived.primal);
+        Ok(Plan::new(sparsity.jacobian(&derived.wrt, args)?))
     }
 
     /// The plan of a pattern: the direction with fewer runs.

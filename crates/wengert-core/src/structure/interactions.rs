@@ -63,6 +63,12 @@ impl Interactions {
         self.node(parts, products)
     }
 
+    /// What an unknown function of values depends on.
+    pub(super) fn anything<'d>(&mut self, parts: impl Iterator<Item = &'d Dep>) -> Dep {
+        let all = self.join(&parts.cloned().collect::<Vec<Dep>>());
+        self.products(std::slice::from_ref(&all), std::iter::once((&all, &all)))
+    }
+
     /// What one element of a row of the table depends on, given what its operands depend on and are, and
     /// the result.
     pub(super) fn prim(
@@ -85,11 +91,11 @@ impl Interactions {
             },
             Class::Select | Class::Linear | Class::Cast => self.join(&parts),
             Class::Smooth => {
-                if taken && is_piecewise_linear(prim) && parts.len() > 1 {
+                if taken && is_piecewise_linear(prim) && prim != Prim::Abs {
                     let x: Vec<f64> = inputs.iter().map(float).collect();
                     for (part, partial) in parts.iter_mut().zip(prim.partials(&x, float(&y))) {
                         // The piece this point lies on does not contain the input.
-                        if partial == Partial::Of(0.0) {
+                        if matches!(partial, Partial::Of(0.0) | Partial::Const(0.0)) {
                             *part = Dep::default();
                         }
                     }
@@ -171,7 +177,8 @@ fn float(s: &Scalar) -> f64 {
 
 /// Rows made of straight pieces: their partials are constant between the kinks.
 fn is_piecewise_linear(prim: Prim) -> bool {
-    matches!(prim, Prim::Abs | Prim::Min | Prim::Max)
+    use Prim::*;
+    matches!(prim, Abs | Min | Max | CopySign | Relu | Clamp | Rem)
 }
 
 /// The pairs of operands, `j <= k`, by which a row has a second derivative: the partial by one of them
@@ -201,7 +208,9 @@ mod tests {
         assert_eq!(second_order(Prim::Div), [(0, 1), (1, 1)]);
         assert_eq!(second_order(Prim::Tanh), [(0, 0)]);
         assert_eq!(second_order(Prim::Sqrt), [(0, 0)]);
+        assert_eq!(second_order(Prim::Pow), [(0, 0), (0, 1), (1, 1)]);
         assert_eq!(second_order(Prim::Min), []);
+        assert_eq!(second_order(Prim::Clamp), []);
         assert_eq!(second_order(Prim::Floor), []);
     }
 }

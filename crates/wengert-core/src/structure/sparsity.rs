@@ -267,8 +267,14 @@ impl<'f> Tracer<'f, '_> {
             Op::Pop => {
                 let mut tape = env.take(args[0]);
                 let record = match &mut tape.deps {
-                    Deps::Records(records) => records.pop().unwrap_or_default(),
-                    _ => Vec::new(),
+                    Deps::Records(records) => records.pop(),
+                    _ => None,
+                };
+                let wanted = inst.results[1..].iter().map(|r| env.func.ty(*r));
+                let Some(record) = record.filter(|r| wanted.eq(r.iter().map(|v| v.val.ty())))
+                else {
+                    let message = "the last record of the tape is not what is popped";
+                    return self.fault(FaultKind::Assert(message.into()), inst.span);
                 };
                 Ok(std::iter::once(tape).chain(record).collect())
             }
@@ -407,15 +413,35 @@ impl<'f> Tracer<'f, '_> {
     }
 
     fn callee(&mut self, env: &mut Env, inst: &Inst, name: &str) -> Run<Vec<Traced>> {
-        let args = self.callee_args(env, inst, name);
-        self.run(self.named(name), args, inst.span)
+        let mut args = self.callee_args(env, inst, name);
+        if self.sparsity.module.is_none_or(|m| m.rule(name).is_none()) {
+            return self.run(self.named(name), args, inst.span);
+        }
+        // What a rule does is up to its author: everything may depend on everything, and not linearly.
+        let dep = self.interactions.anything(args.iter().flat_map(|a| a.all()));
+        for arg in &mut args {
+            if !matches!(arg.deps, Deps::Records(_)) {
+                *arg = Traced::passive(arg.val.clone());
+            }
+        }
+        let mut results = self.run(self.named(name), args, inst.span)?;
+        for result in &mut results {
+            match &mut result.deps {
+                Deps::One(one) => *one = dep.clone(),
+                Deps::Each(each) => *each = vec![dep.clone(); each.len()].into(),
+                Deps::None | Deps::Records(_) => {}
+            }
+        }
+        Ok(results)
     }
 
     fn callee_args(&self, env: &mut Env, inst: &Inst, name: &str) -> Vec<Traced> {
         let callee = self.named(name);
+        let alone = Module::default();
+        let module = self.sparsity.module.unwrap_or(&alone);
         let args = inst.args.iter().zip(callee.params());
         args.map(|(a, p)| {
-            let taken = callee.ty(*p) == Type::Tape || consumes(callee, *p);
+            let taken = callee.ty(*p) == Type::Tape || consumes(module, callee, *p);
             if taken { env.take(*a) } else { env.get(*a) }
         })
         .collect()
