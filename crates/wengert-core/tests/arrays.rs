@@ -76,6 +76,11 @@ fn one_operation_each() {
         ("%a: [f64]", "%i = argsort %a\n %y = gather %a, %i", &[&[5]]),
         ("%a: [[f64]]", "%s = sum[1] %a\n %i = argsort %s\n %y = gather %a, %i", &[&[4, 2]]),
         ("%a: [f64], %b: [f64]", "%i = argsort %b\n %y = scatter_add %a, %i, %b", &[&[4], &[4]]),
+        (
+            "%a: [[f64]], %s: f64",
+            "conform[add] %a, %a\n %t = sin %a\n %b = refill %a, %s\n %y = mul %b, %t",
+            &[&[2, 3], &[]],
+        ),
         ("%a: [[f64]]", "%i = argmax %a\n %v = peek %a, %i\n %y = poke %a, 0, %v", &[&[2, 3]]),
         (
             "%a: [[f64]], %s: f64",

@@ -105,8 +105,9 @@ impl<'p> Context<'p> {
             .trail
             .iter()
             .flat_map(|(k, counters)| site(*k).loops.iter().copied().zip(counters.iter().copied()));
-        let iterations = iterations.collect();
         let (kind, span) = (first.kind.clone(), first.span);
+        // A loop at the very place of the fault is what a compiler made of one instruction.
+        let iterations = iterations.filter(|(at, _)| *at != span).collect();
         Fault {
             kind: kind.fault(Wrote {
                 operands: self.operands,

@@ -31,12 +31,12 @@ pub(crate) enum Work {
 pub(crate) struct Kernel {
     work: Work,
     args: Vec<Type>,
-    result: Type,
+    result: Option<Type>,
 }
 
 impl Kernel {
     /// An operation on operands of these types; the verifier has checked them.
-    pub(crate) fn new(work: Work, args: Vec<Type>, result: Type) -> Self {
+    pub(crate) fn new(work: Work, args: Vec<Type>, result: Option<Type>) -> Self {
         Kernel { work, args, result }
     }
 
@@ -81,9 +81,11 @@ impl Kernel {
                 return Ok(());
             }
         };
+        let Some(ty) = self.result else { return Ok(()) };
         // SAFETY: there is room for the words of the result.
-        let room = unsafe { slice::from_raw_parts_mut(frame.add(at), 1 + self.result.rank()) };
+        let room = unsafe { slice::from_raw_parts_mut(frame.add(at), 1 + ty.rank()) };
         match result {
+            Computed::Nothing => {}
             Computed::Scalar(s) => room[0] = word(s),
             Computed::Array(Array { shape, data }) => put(room, arrays.own(data), &shape),
         }

@@ -90,6 +90,7 @@ mod tests {
             ];
             for (op, args) in ops {
                 let key = |c: Computed| match c {
+                    Computed::Nothing => (Vec::new(), Vec::new()),
                     Computed::Scalar(s) => (vec![], vec![s.key().1]),
                     Computed::Array(x) => x.key(),
                 };

@@ -70,6 +70,7 @@ impl Arrays {
         let val = match kernels::compute(op, &operands)? {
             Computed::Scalar(s) => Val::Scalar(s),
             Computed::Array(x) => Val::shaped(x),
+            Computed::Nothing => return Ok(Traced::passive(Val::i64(0))),
         };
         let shape = &array(&args[0]).shape;
         let deps = match op {
@@ -100,7 +101,9 @@ impl Arrays {
             | ArrayOp::Put
             | ArrayOp::AddSlice
             | ArrayOp::Gemm(..)
-            | ArrayOp::ScatterAdd => unreachable!("handled before"),
+            | ArrayOp::ScatterAdd
+            | ArrayOp::Conform(_)
+            | ArrayOp::Refill => unreachable!("handled before"),
         };
         Ok(Traced { val, deps })
     }
@@ -137,6 +140,7 @@ impl Arrays {
                     *at = interactions.sum(at, v);
                 }
             }
+            ArrayOp::Refill => deps.iter_mut().for_each(|d| *d = last[0].clone()),
             ArrayOp::Gemm(ta, tb) => {
                 gemm(interactions, (&shape, deps), (&args[0], *ta), (&args[1], *tb));
             }

@@ -269,6 +269,7 @@ impl Jvp<'_> {
         let factors = match op {
             ArrayOp::Dot => [0, 1],
             ArrayOp::Gemm(..) => [1, 2],
+            ArrayOp::Conform(_) => return self.plain(inst),
             _ => return self.array(inst),
         };
         let result = inst.results[0];

@@ -297,13 +297,10 @@ impl Emitter<'_, '_, '_> {
             Op::Copy => self.copy(inst),
             Op::Array(ArrayOp::Peek) => Machine::One(self.peek(inst)),
             Op::Array(ArrayOp::Poke) => return self.poke(inst),
-            Op::Array(op) => {
-                let made = self.kernel(inst, Work::Array(op.clone()));
-                if op.in_place() {
-                    return;
-                }
-                made
-            }
+            Op::Array(op) => match self.kernel(inst, Work::Array(op.clone())) {
+                Some(made) if !op.in_place() => made,
+                _ => return,
+            },
             Op::Tape => Machine::One(self.new_tape(inst)),
             Op::Push => Machine::One(self.push(inst)),
             Op::Pop => return self.pop(inst),

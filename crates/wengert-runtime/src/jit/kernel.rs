@@ -14,12 +14,12 @@ use wengert_core::ir::{Inst, Type};
 
 impl Emitter<'_, '_, '_> {
     /// Calls the runtime. What works in place gives back its first operand.
-    pub(super) fn kernel(&mut self, inst: &Inst, work: Work) -> Machine {
+    pub(super) fn kernel(&mut self, inst: &Inst, work: Work) -> Option<Machine> {
         let types: Vec<Type> = inst.args.iter().map(|a| self.func.ty(*a)).collect();
-        let result = self.func.ty(inst.results[0]);
+        let result = inst.results.first().map(|r| self.func.ty(*r));
         let args: Vec<Machine> = inst.args.iter().map(|a| self.get(*a)).collect();
         let in_place = inst.op.takes().is_some();
-        let room = if in_place { Vec::new() } else { vec![result] };
+        let room: Vec<Type> = result.into_iter().filter(|_| !in_place).collect();
         let (frame, end) = self.frame(&args, &room);
         let number = self.compiler.kernels.len() as i64;
         self.compiler.kernels.push(Kernel::new(work, types, result));
@@ -30,9 +30,9 @@ impl Emitter<'_, '_, '_> {
         let name = self.func.name_of(inst.args[0]);
         self.fault_if(failed, SiteKind::Kernel(name), inst.span, &[]);
         if in_place {
-            return args[0];
+            return Some(args[0]);
         }
         let flags = self.regions.frame;
-        abi::load_slots(&mut self.b, flags, frame, end, &room).0[0]
+        abi::load_slots(&mut self.b, flags, frame, end, &room).0.first().copied()
     }
 }

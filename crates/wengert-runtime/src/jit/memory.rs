@@ -154,7 +154,7 @@ impl Emitter<'_, '_, '_> {
             self.bounds.length(inst.results[0], axis as u8, self.identity.find(*dim));
         }
         if self.func.ty(inst.results[0]) != Type::VECTOR {
-            return self.kernel(inst, Work::Fill);
+            return self.kernel(inst, Work::Fill).unwrap_or_else(|| unreachable!("has a result"));
         }
         let (len, value) = (self.one(inst.args[0]), self.one(inst.args[1]));
         let zero = self.b.ins().iconst(I64, 0);
@@ -168,7 +168,7 @@ impl Emitter<'_, '_, '_> {
     pub(super) fn copy(&mut self, inst: &Inst) -> Machine {
         let array = self.array(inst.args[0]);
         if self.func.ty(inst.args[0]).elem() != Some(Elem::F64) {
-            return self.kernel(inst, Work::Copy);
+            return self.kernel(inst, Work::Copy).unwrap_or_else(|| unreachable!("has a result"));
         }
         let count = self.count(&array);
         let copy = self.import(self.compiler.hooks.copy);

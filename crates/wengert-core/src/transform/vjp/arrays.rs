@@ -142,6 +142,9 @@ impl Reverse<'_> {
             }
             ArrayOp::Put | ArrayOp::AddSlice => self.write_slice(op, inst),
             ArrayOp::ScatterAdd => self.scatter_add(inst),
+            ArrayOp::Refill => self.refill(inst),
+            // A check has been passed.
+            ArrayOp::Conform(_) => {}
             ArrayOp::Gemm(ta, tb) => self.gemm((*ta, *tb), inst),
             _ => self.read_array(op, inst),
         }
@@ -243,6 +246,23 @@ impl Reverse<'_> {
             }
             reverse.b.array(ArrayOp::Put, &[&place[..], &[old]].concat())
         });
+    }
+
+    /// `x1 = (x0 with v everywhere)`: `x0` had no part in it.
+    fn refill(&mut self, inst: &Inst) {
+        let (x0, v) = (inst.args[0], inst.args[1]);
+        if let Some(bar) = self.scope.adjoint.remove(&inst.results[0]) {
+            if self.activity.is_active(v) {
+                let d = self.b.array(ArrayOp::Sum(None), &[bar]);
+                self.contribute(v, d);
+            }
+            if self.activity.is_active(x0) {
+                let zero = self.b.zero(self.b.ty(bar));
+                let bar = self.b.array(ArrayOp::Refill, &[bar, zero]);
+                self.scope.adjoint.insert(x0, bar);
+            }
+        }
+        self.take_back(inst, |_, _, _, old| old);
     }
 
     fn scatter_add(&mut self, inst: &Inst) {
