@@ -337,13 +337,6 @@ fn moved_elements_are_permutations() {
 }
 
 #[test]
-fn the_last_of_several_writes_counts() {
-    let f = func("func @f(%x: [f64], %z: [f64]) -> [f64] { %y = put %x, 1, 3, 0, %z return %y }");
-    let p = Sparsity::of(&f).jacobian(&[0, 1], &[vector(3), vector(3)]).unwrap();
-    assert_eq!(p.to_string(), "* . . . . .\n. . . . . *\n. . * . . .");
-}
-
-#[test]
 fn a_hessian_from_a_few_products() {
     // 0.5 x' K x + the sum of cubes, with K tridiagonal: the product with its Hessian is known.
     let text = "func @energy(%x: [[f64]], %w: f64) -> f64 {

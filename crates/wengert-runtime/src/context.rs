@@ -5,7 +5,7 @@
 
 use crate::arrays::Arrays;
 use crate::jit::link::Linked;
-use crate::jit::site::Wrote;
+use crate::jit::site::{SiteKind, Wrote};
 use crate::tapes::Tapes;
 use std::mem::offset_of;
 use std::sync::atomic::AtomicBool;
@@ -107,7 +107,9 @@ impl<'p> Context<'p> {
             .flat_map(|(k, counters)| site(*k).loops.iter().copied().zip(counters.iter().copied()));
         let (kind, span) = (first.kind.clone(), first.span);
         // A loop at the very place of the fault is what a compiler made of one instruction.
-        let iterations = iterations.filter(|(at, _)| *at != span).collect();
+        // One that is interrupted is at fault itself.
+        let itself = matches!(kind, SiteKind::Interrupted);
+        let iterations = iterations.filter(|(at, _)| itself || *at != span).collect();
         Fault {
             kind: kind.fault(Wrote {
                 operands: self.operands,
