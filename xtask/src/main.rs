@@ -8,11 +8,13 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
 /// The long runs: package, test, the variable that scales it, and how far.
-const LONG: [(&str, &str, &str, &str); 3] = [
+const LONG: [(&str, &str, &str, &str); 4] = [
     // Random programs: modes against each other and finite differences, loops run in parts.
     ("wengert-core", "generated", "WENGERT_PROGRAMS", "20000"),
     // Random programs: native code against the interpreter, to the bit.
     ("wengert-runtime", "differential", "WENGERT_PROGRAMS", "3000"),
+    // Random programs: patterns and compressed derivatives, loops one step at a time.
+    ("wengert-core", "structure_random", "WENGERT_PROGRAMS", "5000"),
     // Elementary functions against the machine's library.
     ("wengert-core", "elementary", "WENGERT_POINTS", "2000000"),
 ];

@@ -1,19 +1,29 @@
 //! `cargo run --release -p wengert-bench -- loops [--json] [--seconds S] [WORKLOAD ...]`
 //!
 //! Seconds for the value and gradient of each loop workload, against the adjoint by hand.
+//!
+//! `cargo run --release -p wengert-bench -- passes`
+//!
+//! Operations, bytes moved and tape bytes of each gradient, before and after the fixed pipeline.
 
 use std::process::ExitCode;
 use wengert_bench::measure::measure;
+use wengert_bench::passes;
 use wengert_bench::workload::{ALL, Workload};
 
 const USAGE: &str = "usage: wengert-bench loops [--json] [--seconds S] [WORKLOAD ...]
+       wengert-bench passes
 workloads: a a0 c f2 h";
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
-    if words.next().as_deref() != Some("loops") {
-        eprintln!("{USAGE}");
-        return ExitCode::from(2);
+    match words.next().as_deref() {
+        Some("loops") => {}
+        Some("passes") => return count_passes(),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
     }
     let (mut json, mut budget, mut chosen) = (false, 1.0, Vec::new());
     while let Some(word) = words.next() {
@@ -79,6 +89,22 @@ fn main() -> ExitCode {
                     eprintln!("{}: {e}", workload.name);
                     failed = true;
                 }
+            }
+        }
+    }
+    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// What the fixed pipeline saves, one line per workload.
+fn count_passes() -> ExitCode {
+    println!("{}", passes::heading());
+    let mut failed = false;
+    for workload in ALL {
+        match passes::line(workload) {
+            Ok(line) => println!("{line}"),
+            Err(e) => {
+                eprintln!("{}: {e}", workload.name);
+                failed = true;
             }
         }
     }

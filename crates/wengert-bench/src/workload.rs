@@ -205,6 +205,18 @@ impl Workload {
     /// Compiles the workload; also gives the seconds that took, from source text to native code.
     pub fn compile(&self) -> Result<(Derived, Compiled), BuildError> {
         let start = Instant::now();
+        let (ir, function) = self.lowered()?;
+        let func = pipeline::run(&ir, &function)?;
+        let derived = Derived::new(func, self.wrt.to_vec())?;
+        let native = |module: &Module, entry: &str| Program::compile(module, &[entry]);
+        let value = native(&derived.primal, &function)?;
+        let gradient = native(&derived.reverse, &format!("{function}.vjp"))?;
+        let compile_s = start.elapsed().as_secs_f64();
+        Ok((derived, Compiled { function, value, gradient, compile_s }))
+    }
+
+    /// The IR of the workload as lowered, and the name of its function.
+    pub fn lowered(&self) -> Result<(Module, String), BuildError> {
         let module = python::parse(self.source)?;
         let function = module.functions.last().map(|f| f.name.text.clone()).unwrap_or_default();
         let kinds: Vec<ArgType> = (self.args)(1)
@@ -217,13 +229,7 @@ impl Workload {
             })
             .collect();
         let ir = lower(&module, &function, &kinds)?;
-        let func = pipeline::run(&ir, &function)?;
-        let derived = Derived::new(func, self.wrt.to_vec())?;
-        let native = |module: &Module, entry: &str| Program::compile(module, &[entry]);
-        let value = native(&derived.primal, &function)?;
-        let gradient = native(&derived.reverse, &format!("{function}.vjp"))?;
-        let compile_s = start.elapsed().as_secs_f64();
-        Ok((derived, Compiled { function, value, gradient, compile_s }))
+        Ok((ir, function))
     }
 
     /// Compares a value and gradient with the reference for this size, where there is one: the largest

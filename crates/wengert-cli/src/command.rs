@@ -1,7 +1,7 @@
 //! What each command does.
 
 use crate::input::Program;
-use crate::{BackendName, By, Check, Common, Grad, ModeName, Run, Running, Show, StageName};
+use crate::{BackendName, By, Check, Common, Grad, ModeName, Run, Running, Show};
 use crate::{human, json};
 use wengert::{Args, Backend, Error, ErrorKind, Function, Mode, Options, Stage, Wrt};
 
@@ -77,16 +77,21 @@ pub(crate) fn check(check: &Check) -> Outcome {
 }
 
 pub(crate) fn show(show: &Show) -> Outcome {
-    let stage = match show.stage {
-        StageName::Surface => Stage::Surface,
-        StageName::Ssa => Stage::Ssa,
-        StageName::Pipeline => Stage::Pipeline,
-        StageName::Jvp => Stage::Jvp,
-        StageName::Vjp => Stage::Vjp,
-        StageName::Native => Stage::Native,
+    if show.stage == "list" {
+        return printed(stage_list());
+    }
+    let Some(stage) = Stage::named(&show.stage) else {
+        let message =
+            format!("error: there is no stage `{}`; there are\n{}", show.stage, stage_list());
+        return Err(Failure { message: message.trim_end().into(), code: 2 });
     };
     let function = function(&show.common.program)?;
     printed(function.show(stage, arguments(&show.common), wrt(&show.by))?)
+}
+
+/// The stages of the compiler, in order, with a line about each.
+fn stage_list() -> String {
+    Stage::all().iter().map(|(name, about)| format!("  {name:<10}{about}\n")).collect()
 }
 
 fn function(program: &Program) -> Result<Function, Failure> {

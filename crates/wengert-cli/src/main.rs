@@ -65,6 +65,7 @@ Examples:
 const SHOW_EXAMPLES: &str = "\
 Examples:
   wengert show examples/newton.py --stage ssa
+  wengert show examples/newton.py --stage list
   wengert show examples/lorenz.py n=200 --stage vjp --wrt rho";
 
 /// What every command takes.
@@ -148,9 +149,9 @@ struct Show {
     common: Common,
     #[command(flatten)]
     by: By,
-    /// Which stage of the compiler.
-    #[arg(long, value_enum, default_value_t = StageName::Pipeline)]
-    stage: StageName,
+    /// Which stage of the compiler; `list` names them all.
+    #[arg(long, value_name = "STAGE", default_value = "pipeline")]
+    stage: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -165,22 +166,6 @@ enum BackendName {
 enum ModeName {
     Forward,
     Reverse,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum StageName {
-    /// What was written, library names resolved.
-    Surface,
-    /// The IR as lowered.
-    Ssa,
-    /// The IR after the fixed pipeline: what is differentiated.
-    Pipeline,
-    /// Forward mode.
-    Jvp,
-    /// Reverse mode.
-    Vjp,
-    /// Native code of the reverse mode.
-    Native,
 }
 
 fn main() -> ExitCode {

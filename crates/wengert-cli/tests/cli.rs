@@ -132,6 +132,20 @@ fn check_that_disagrees_exits_with_1() {
 }
 
 #[test]
+fn stages_are_listed() {
+    let list = wengert(&["show", "examples/newton.py", "--stage", "list"]);
+    assert!(list.out.contains("  unroll "), "{}", list.out);
+    let stages = list.out.lines().filter_map(|l| l.split_whitespace().next());
+    for stage in stages.filter(|s| *s != "native") {
+        let ran = wengert(&["show", "examples/newton.py", "--stage", stage]);
+        assert!(ran.out.contains("newton"), "{stage}: {}", ran.out);
+    }
+    let unknown = wengert(&["show", "examples/newton.py", "--stage", "unrolled"]);
+    assert!(unknown.err.contains("there is no stage `unrolled`"), "{}", unknown.err);
+    assert!(unknown.err.contains("  unroll "), "{}", unknown.err);
+}
+
+#[test]
 fn show_every_stage() {
     for (stage, text) in [
         ("surface", "while ($abs(((x * x) - a)) > 1e-12)"),

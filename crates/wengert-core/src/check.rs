@@ -3,14 +3,20 @@
 //! [`derivatives`] is the whole check of one function at one point. Forward mode is compared with
 //! extrapolated central differences along random directions, and reverse mode with forward mode:
 //! `w . (J u) = (J' w) . u` for random `w` and `u`. How programs are run is an [`Engine`], so the same
-//! check serves the interpreter and compiled code.
+//! check serves the interpreter and compiled code. [`check_grads`] does so for higher orders.
+
+mod nested;
 
 use crate::fault::Fault;
 use crate::interp::{Interp, Val};
 use crate::ir::{Func, Module, Type};
 use crate::ops::Scalar;
+use crate::ops::shaped::same_bits;
 use crate::span::Diagnostic;
 use crate::transform::{jvp, vjp};
+pub use nested::{
+    CheckError, Comparison, GradReport, check_grads, check_jvp, check_vjp, hessian_products,
+};
 
 /// A way to run programs.
 pub trait Engine {
@@ -64,13 +70,24 @@ pub struct Derived {
 impl Derived {
     /// Differentiates a function of a module by parameters, both ways, and verifies the programs.
     pub fn new(func: Func, wrt: Vec<usize>) -> Result<Derived, Diagnostic> {
-        let forward = Module { funcs: vec![jvp::jvp(&func, &wrt)?], loops: Vec::new() };
+        let forward = Module::of(jvp::jvp(&func, &wrt)?);
         let reverse = vjp::vjp(&func, &wrt)?;
-        let primal = Module { funcs: vec![func.clone()], loops: Vec::new() };
+        let primal = Module::of(func.clone());
         crate::ir::verify::module(&primal)?;
         crate::ir::verify::module(&forward)?;
         crate::ir::verify::module(&reverse)?;
         Ok(Derived { func, wrt, primal, forward, reverse })
+    }
+
+    /// The same for a function that calls others, all from
+    /// [`pipeline::module`](crate::transform::pipeline::module).
+    pub fn of(module: &Module, name: &str, wrt: Vec<usize>) -> Result<Derived, Diagnostic> {
+        let forward = jvp::in_module(module, name, &wrt, 1)?;
+        let reverse = vjp::in_module(module, name, &wrt)?;
+        crate::ir::verify::module(&forward)?;
+        crate::ir::verify::module(&reverse)?;
+        let func = module.func(name).cloned().unwrap_or_else(|| Func::new(name));
+        Ok(Derived { func, wrt, primal: module.clone(), forward, reverse })
     }
 
     /// The function's results.
@@ -163,7 +180,7 @@ pub fn derivatives(
         let w: Vec<Val> = results.iter().map(|v| random.like(v)).collect();
         let (again, adjoints) = derived.vjp(engine, args, &w)?;
         // Recording must not change the value, nor must carrying tangents.
-        let same = bits(&values) == bits(&again) && bits(&floats_of(&values)) == bits_f64(&base);
+        let same = bits(&values) == bits(&again) && same_bits(&floats(&values), &base);
         let along = dot(&floats(&w), &tangent);
         let back = dot(&floats(&adjoints), &floats(&u));
         let scale = magnitude(&floats(&w), &tangent) + magnitude(&floats(&adjoints), &floats(&u));
@@ -265,11 +282,7 @@ fn differences(
 }
 
 fn is_float(v: &Val) -> bool {
-    matches!(v, Val::Scalar(Scalar::F64(_)) | Val::Array(_))
-}
-
-fn floats_of(values: &[Val]) -> Vec<Val> {
-    values.iter().filter(|v| is_float(v)).cloned().collect()
+    v.ty().is_float()
 }
 
 /// All floats of some values, in order.
@@ -278,15 +291,12 @@ pub fn floats(values: &[Val]) -> Vec<f64> {
     for v in values {
         match v {
             Val::Scalar(Scalar::F64(x)) => out.push(*x),
-            Val::Array(x) => out.extend(x.iter()),
+            Val::Scalar(Scalar::F32(x)) => out.push(f64::from(*x)),
+            Val::Array(x) => out.extend(x.floats()),
             _ => {}
         }
     }
     out
-}
-
-fn bits_f64(values: &[f64]) -> Vec<u64> {
-    values.iter().map(|x| crate::ops::value::canonical_bits(*x)).collect()
 }
 
 /// The bits of values, any NaN being the same; tapes have none.
@@ -295,7 +305,12 @@ pub fn bits(values: &[Val]) -> Vec<u64> {
     for v in values {
         match v {
             Val::Scalar(s) => out.push(s.key().1),
-            Val::Array(x) => out.extend(bits_f64(x)),
+            Val::Array(x) => {
+                let (shape, elements) = x.key();
+                // A vector's length shows; other shapes are told apart.
+                let shape = shape.into_iter().map(|n| n as u64).filter(|_| x.shape.len() > 1);
+                out.extend(shape.chain(elements));
+            }
             Val::Tape(_) => {}
         }
     }
@@ -306,8 +321,12 @@ pub fn bits(values: &[Val]) -> Vec<u64> {
 pub fn shifted(v: &Val, d: &Val, h: f64) -> Val {
     match (v, d) {
         (Val::Scalar(Scalar::F64(x)), Val::Scalar(Scalar::F64(d))) => Val::f64(x + h * d),
+        (Val::Scalar(Scalar::F32(x)), Val::Scalar(Scalar::F32(d))) => {
+            Val::Scalar(Scalar::F32((f64::from(*x) + h * f64::from(*d)) as f32))
+        }
         (Val::Array(x), Val::Array(d)) => {
-            Val::array(x.iter().zip(d.iter()).map(|(x, d)| x + h * d).collect())
+            let moved = x.floats().into_iter().zip(d.floats()).map(|(x, d)| x + h * d);
+            Val::shaped(x.with_floats(moved))
         }
         _ => v.clone(),
     }
@@ -341,10 +360,13 @@ impl Random {
     pub fn like(&mut self, v: &Val) -> Val {
         match v {
             Val::Array(x) => {
-                let size = size(x.iter().fold(0.0, |m: f64, x| m.max(x.abs())));
-                Val::array(x.iter().map(|_| size * self.float(-1.0, 1.0)).collect())
+                let floats = x.floats();
+                let size = size(floats.iter().fold(0.0, |m: f64, x| m.max(x.abs())));
+                let direction = floats.iter().map(|_| size * self.float(-1.0, 1.0));
+                Val::shaped(x.with_floats(direction))
             }
             Val::Scalar(Scalar::F64(x)) => Val::f64(size(x.abs()) * self.float(-1.0, 1.0)),
+            Val::Scalar(Scalar::F32(_)) => Val::Scalar(Scalar::F32(self.float(-1.0, 1.0) as f32)),
             _ => Val::f64(self.float(-1.0, 1.0)),
         }
     }

@@ -29,7 +29,11 @@ pub enum FaultKind {
         index: i64,
         /// The number of elements.
         len: i64,
+        /// The axis indexed, where there are several.
+        axis: Option<u8>,
     },
+    /// Shapes that do not fit each other, in words.
+    Shape(Arc<str>),
     /// An integer result does not fit 64 bits.
     Overflow,
     /// Integer division or remainder by zero.
@@ -53,11 +57,13 @@ pub enum FaultKind {
 impl Fault {
     fn message(&self) -> String {
         match &self.kind {
-            FaultKind::Index { array, index, len } => {
+            FaultKind::Index { array, index, len, axis } => {
                 let array = array.as_ref().map_or("the array".to_string(), |a| format!("`{a}`"));
                 let elements = if *len == 1 { "element" } else { "elements" };
-                format!("index {index} is out of range: {array} has {len} {elements}")
+                let along = axis.map_or(String::new(), |axis| format!(" along axis {axis}"));
+                format!("index {index} is out of range: {array} has {len} {elements}{along}")
             }
+            FaultKind::Shape(message) => format!("shapes do not fit: {message}"),
             FaultKind::Overflow => "an integer result does not fit 64 bits".into(),
             FaultKind::DivisionByZero => "integer division by zero".into(),
             FaultKind::NegativeLength(n) => format!("an array cannot have {n} elements"),
@@ -84,6 +90,11 @@ impl Fault {
                 Some(
                     "indices run from 0 to the number of elements less one, or back from -1; check the bounds of the loop",
                 ),
+            ),
+            FaultKind::Shape(_) => (
+                "shape-mismatch",
+                "this operation",
+                Some("print the shapes, and `reshape`, `transpose` or slice one of the arrays"),
             ),
             FaultKind::Overflow => (
                 "integer-overflow",

@@ -3,9 +3,11 @@
 //! Reading order: [`ops`] (the rule table), [`ir`] (programs), [`surface`] (what users write),
 //! [`lower`] (surface to IR), [`transform`] (derivatives and passes), [`interp`] (the
 //! specification of what programs mean), [`math`] (elementary functions, written in the IR),
-//! [`check`] (derivatives against each other), [`generate`] (random programs to check it all on).
+//! [`check`] (derivatives against each other), [`generate`] (random programs to check it all on),
+//! [`structure`] (sparse derivatives from few runs).
 #![forbid(unsafe_code)]
 
+pub mod arrays;
 pub mod check;
 pub mod fault;
 pub mod generate;
@@ -15,5 +17,6 @@ pub mod lower;
 pub mod math;
 pub mod ops;
 pub mod span;
+pub mod structure;
 pub mod surface;
 pub mod transform;

@@ -11,7 +11,7 @@ fn check(text: &str, args: &[Val]) -> Vec<f64> {
     verify::module(&module).unwrap();
     let func = pipeline::run(&module, &module.funcs[0].name).unwrap();
     let wrt: Vec<usize> = (0..func.params().len())
-        .filter(|k| matches!(func.param_types()[*k], Type::F64 | Type::Array))
+        .filter(|k| matches!(func.param_types()[*k], Type::F64 | Type::VECTOR))
         .collect();
     let derived = Derived::new(func, wrt).unwrap_or_else(|e| panic!("{e}"));
     let mut engine = Interpreter::default();

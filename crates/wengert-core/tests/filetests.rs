@@ -7,10 +7,13 @@ use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use wengert_core::interp::{Interp, Val};
-use wengert_core::ir::{Func, Module, Type, parse, verify};
-use wengert_core::ops::Scalar;
+use wengert_core::ir::{Elem, Func, Module, Op, Type, parse, verify};
+use wengert_core::ops::{Array, Scalar, kernels};
 use wengert_core::span::{Diagnostic, Span};
-use wengert_core::transform::{carries, dce, fma, hoist, inline, jvp, pipeline, stores, vjp};
+use wengert_core::transform::{
+    carries, copies, dce, deferred, derivative, elementwise, fma, fuse, hoist, inline, jvp,
+    pipeline, reuse, scalars, simplify, stores, unroll, vjp,
+};
 
 /// Iterations a `while` loop of a file test may take.
 const MAX_ITERATIONS: u64 = 1000;
@@ -27,7 +30,10 @@ macro_rules! topics {
     };
 }
 
-topics! { text verify run inline carries fma dce stores hoist pipeline jvp vjp }
+topics! {
+    text verify run inline simplify unroll scalars hoist carries dce fma stores pipeline jvp vjp nest
+    elementwise fuse copies reuse deferred
+}
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../filetests")
@@ -133,8 +139,12 @@ impl<'a> FileTest<'a> {
         let wrt: Vec<usize> = (by.split_whitespace().map(|k| k.parse()))
             .collect::<Result<_, _>>()
             .map_err(|_| format!("`{}`: parameters are given by number", self.directive))?;
-        if matches!(name, "jvp" | "vjp") == wrt.is_empty() {
-            return Err(format!("`{}`: `wrt` goes with `jvp` and `vjp`", self.directive));
+        // `jvp8` goes along 8 directions, `nest rf` is forward over reverse.
+        let (name, number) =
+            name.split_at(name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len()));
+        let (name, modes) = name.split_once(' ').unwrap_or((name, ""));
+        if matches!(name, "jvp" | "vjp" | "nest") == wrt.is_empty() {
+            return Err(format!("`{}`: `wrt` goes with `jvp`, `vjp` and `nest`", self.directive));
         }
         let refused =
             |e, wanted| if wanted { Ok((self.error(e), None)) } else { Err(self.error(e)) };
@@ -149,8 +159,9 @@ impl<'a> FileTest<'a> {
         if wrt.iter().any(|k| *k >= func.params().len()) {
             return Err(format!("`{}`: there is no such parameter", self.directive));
         }
+        let ready = || pipeline::module(&module, &func.name);
         let piped = || pipeline::run(&module, &func.name);
-        let alone = |func: Func| Module { funcs: vec![func], loops: Vec::new() };
+        let alone = |func: Func| Module::of(func);
         let result = match name {
             "run" if !self.runs.is_empty() => return Ok((String::new(), Some(module))),
             "run" => return Err("there is no `// run` line".into()),
@@ -162,9 +173,26 @@ impl<'a> FileTest<'a> {
             "dce" => Ok(alone(dce::remove_dead(func))),
             "stores" => Ok(alone(stores::remove_dead(func))),
             "hoist" => Ok(alone(hoist::invariants(func))),
+            "hoist-before" => Ok(alone(hoist::before_differentiation(func))),
+            "simplify" => Ok(alone(simplify::simplify(func))),
+            "unroll" => Ok(alone(unroll::small_loops(func))),
+            "group" => Ok(alone(unroll::tiny_loops(func))),
+            "scalars" => Ok(alone(scalars::replace(func))),
+            "elementwise" => Ok(alone(elementwise::fuse(func))),
+            "fuse" => Ok(alone(fuse::loops(func))),
+            "copies" => Ok(alone(copies::remove(func))),
+            "reuse" => Ok(alone(reuse::storage(func))),
+            "deferred" => Ok(alone(deferred::products(func))),
             "pipeline" => piped().map(alone),
-            "jvp" => piped().and_then(|f| jvp::jvp(&f, &wrt)).map(alone),
-            "vjp" => piped().and_then(|f| vjp::vjp(&f, &wrt)),
+            "jvp" => ready().and_then(|m| {
+                let by = jvp::in_module(&m, &func.name, &wrt, number.parse().unwrap_or(1))?;
+                Ok(what_is_new(&m, by))
+            }),
+            "vjp" => ready().and_then(|m| {
+                let by = vjp::in_module(&m, &func.name, &wrt)?;
+                Ok(what_is_new(&m, by))
+            }),
+            "nest" => ready().and_then(|m| nested(&m, &func.name, modes, &wrt)),
             _ => return Err(format!("there is no directive `{name}`")),
         };
         let module = match result {
@@ -195,6 +223,39 @@ impl<'a> FileTest<'a> {
     }
 }
 
+/// The derivative programs alone, unless they call the functions they come from.
+fn what_is_new(before: &Module, mut after: Module) -> Module {
+    if before.funcs.len() == 1 {
+        after.funcs.remove(0);
+        after.rules.clear();
+    }
+    after
+}
+
+/// Derivatives of derivatives by the same parameters: modes from left to right, `f` and `r`.
+fn nested(module: &Module, name: &str, modes: &str, wrt: &[usize]) -> Result<Module, Diagnostic> {
+    let (mut module, mut name) = (module.clone(), name.to_string());
+    for mode in modes.chars() {
+        if mode == 'f' {
+            module = derivative::jvp_of(&module, &name, wrt, 1)?;
+            name += ".jvp";
+        } else {
+            module = derivative::vjp_of(&module, &name, wrt)?;
+            name += ".vjp";
+        }
+        verify::module(&module)?;
+    }
+    let mut calls = false;
+    module.func(&name).iter().for_each(|f| {
+        f.body.walk(&mut |inst| calls |= matches!(inst.op, Op::Call(_)));
+    });
+    if !calls {
+        module.funcs.retain(|f| *f.name == *name);
+        module.rules.clear();
+    }
+    Ok(module)
+}
+
 /// The text without the names of values.
 fn nameless(text: &str) -> String {
     let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
@@ -218,8 +279,9 @@ fn execute(module: &Module, call: &str, source: &str) -> Checked<String> {
         .and_then(|call| call.strip_suffix(')')?.split_once('('))
         .ok_or_else(|| format!("`{call}` is not a call"))?;
     let func = module.func(name).ok_or("there is no such function")?;
-    let args = split(args).into_iter().map(value).collect::<Checked<Vec<Val>>>()?;
-    if args.iter().map(type_of).collect::<Vec<_>>() != func.param_types() {
+    let texts = split(args).into_iter().zip(func.param_types());
+    let args = texts.map(|(text, ty)| value(text, ty)).collect::<Checked<Vec<Val>>>()?;
+    if args.iter().map(Val::ty).collect::<Vec<_>>() != func.param_types() {
         return Err(format!("the arguments of `{call}` do not fit its parameters"));
     }
     let mut interp = Interp::new(module);
@@ -250,36 +312,55 @@ fn split(list: &str) -> Vec<&str> {
     parts.map(str::trim).filter(|part| !part.is_empty()).collect()
 }
 
-fn value(text: &str) -> Checked<Val> {
-    let bad = || format!("`{text}` is not a value");
-    if let Some(list) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
-        let elements = split(list).into_iter().map(str::parse).collect::<Result<_, _>>();
-        return elements.map(Val::array).map_err(|_| bad());
+/// A value of this type: a number, nested lists of numbers, or an empty tape.
+fn value(text: &str, ty: Type) -> Checked<Val> {
+    let bad = || format!("`{text}` is not a value of type {ty}");
+    if ty == Type::Tape {
+        return if text == "tape" { Ok(Val::tape()) } else { Err(bad()) };
     }
-    match (text, text.parse(), text.parse()) {
-        ("tape", ..) => Ok(Val::tape()),
-        ("true" | "false", ..) => Ok(Val::Scalar(Scalar::Bool(text == "true"))),
-        (_, Ok(int), _) => Ok(Val::i64(int)),
-        (_, _, Ok(float)) => Ok(Val::f64(float)),
+    let elem = ty.elem().unwrap_or(Elem::F64);
+    let (mut shape, mut scalars) = (Vec::new(), Vec::new());
+    elements(text, elem, 0, &mut shape, &mut scalars).ok_or_else(bad)?;
+    match (ty.is_array(), &scalars[..]) {
+        (false, [scalar]) if shape.is_empty() => Ok(Val::Scalar(*scalar)),
+        (true, _) if shape.len() == ty.rank() => {
+            let data = kernels::collect(elem, scalars.into_iter());
+            Ok(Val::shaped(Array { shape, data }))
+        }
         _ => Err(bad()),
     }
 }
 
-fn type_of(value: &Val) -> Type {
-    match value {
-        Val::Scalar(Scalar::F64(_)) => Type::F64,
-        Val::Scalar(Scalar::I64(_)) => Type::I64,
-        Val::Scalar(Scalar::Bool(_)) => Type::Bool,
-        Val::Array(_) => Type::Array,
-        Val::Tape(_) => Type::Tape,
+fn elements(
+    text: &str,
+    elem: Elem,
+    axis: usize,
+    shape: &mut Vec<usize>,
+    out: &mut Vec<Scalar>,
+) -> Option<()> {
+    let Some(list) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) else {
+        out.push(match elem {
+            Elem::F64 => Scalar::F64(text.parse().ok().filter(|_| text.parse::<i64>().is_err())?),
+            Elem::F32 => Scalar::F32(text.parse().ok()?),
+            Elem::I64 => Scalar::I64(text.parse().ok()?),
+            Elem::Bool => Scalar::Bool(text.parse().ok()?),
+        });
+        return Some(());
+    };
+    let parts = split(list);
+    if shape.len() == axis {
+        shape.push(parts.len());
     }
+    let fits = shape[axis] == parts.len();
+    parts.into_iter().try_for_each(|part| elements(part, elem, axis + 1, shape, out))?;
+    fits.then_some(())
 }
 
 /// A value as it is written in a call. A tape that is not empty says how many records it holds.
 fn show(value: &Val) -> String {
     match value {
         Val::Scalar(s) => s.to_string(),
-        Val::Array(x) => format!("{x:?}").replace("NaN", "nan"),
+        Val::Array(x) => x.to_string(),
         Val::Tape(records) if records.is_empty() => "tape".into(),
         Val::Tape(records) => format!("tape of {}", records.len()),
     }

@@ -29,5 +29,11 @@ fn derivatives_of_generated_programs() {
         }
     });
     println!("{coverage}");
+    for (feature, least) in
+        [("nested loops", 30), ("overwrite, then read", 20), ("data-dependent exits", 20)]
+    {
+        let share = coverage.share(feature);
+        assert!(share >= least, "only {share} % of the programs have {feature}");
+    }
     assert_eq!(failures, 0, "WENGERT_SEED={seed}");
 }

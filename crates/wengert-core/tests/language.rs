@@ -51,9 +51,10 @@ fn run(text: &str, args: &[Val]) -> Vec<f64> {
         .iter()
         .flat_map(|v| match v {
             Val::Scalar(Scalar::F64(x)) => vec![*x],
+            Val::Scalar(Scalar::F32(x)) => vec![f64::from(*x)],
             Val::Scalar(Scalar::I64(x)) => vec![*x as f64],
             Val::Scalar(Scalar::Bool(x)) => vec![f64::from(u8::from(*x))],
-            Val::Array(x) => x.to_vec(),
+            Val::Array(x) => x.floats(),
             Val::Tape(_) => vec![],
         })
         .collect()

@@ -1,48 +1,73 @@
 //! The arrays of one run.
 //!
-//! Compiled code knows an array as an address and a length. The storage belongs to the run: it is
+//! Compiled code knows an array as an address and its dimensions. The storage belongs to the run: it is
 //! freed when compiled code says that the array is dead, at the latest when the run ends, except
 //! for the arrays among its results, which move out.
 
 use std::collections::HashMap;
-use std::ptr::NonNull;
+use wengert_core::ops::shaped::Elements;
+use wengert_core::ops::{Data, Elem};
+
+/// The address of arrays without elements: aligned for every kind, and not null.
+const EMPTY: usize = 16;
 
 /// Owns every array a run allocates.
 #[derive(Debug, Default)]
 pub(crate) struct Arrays {
     /// By address. Empty arrays have no storage and are not listed.
-    owned: HashMap<usize, Vec<f64>>,
+    owned: HashMap<usize, Data>,
     bytes: u64,
     peak: u64,
 }
 
 impl Arrays {
-    /// A new array of equal elements; `None` where there is not enough memory.
-    pub(crate) fn fill(&mut self, len: usize, value: f64) -> Option<NonNull<f64>> {
-        let mut array = self.reserve(len)?;
+    /// A new vector of equal doubles; `None` where there is not enough memory.
+    pub(crate) fn fill(&mut self, len: usize, value: f64) -> Option<usize> {
+        let mut array = room(len)?;
         array.resize(len, value);
-        Some(self.own(array))
+        Some(self.own(Data::F64(array)))
     }
 
     /// A new array with these elements; `None` where there is not enough memory.
-    pub(crate) fn copy(&mut self, elements: &[f64]) -> Option<NonNull<f64>> {
-        let mut array = self.reserve(elements.len())?;
-        array.extend_from_slice(elements);
-        Some(self.own(array))
+    pub(crate) fn copy(&mut self, elements: Elements) -> Option<usize> {
+        fn all<T: Copy>(x: &[T]) -> Option<Vec<T>> {
+            let mut array = room(x.len())?;
+            array.extend_from_slice(x);
+            Some(array)
+        }
+        let data = match elements {
+            Elements::F64(x) => Data::F64(all(x)?),
+            Elements::F32(x) => Data::F32(all(x)?),
+            Elements::I64(x) => Data::I64(all(x)?),
+            Elements::Bool(x) => Data::Bool(all(x)?),
+        };
+        Some(self.own(data))
+    }
+
+    /// Takes over an array; gives back its address.
+    pub(crate) fn own(&mut self, mut array: Data) -> usize {
+        let (address, bytes) = place(&mut array);
+        if bytes == 0 {
+            return EMPTY;
+        }
+        self.bytes += bytes;
+        self.peak = self.peak.max(self.bytes);
+        self.owned.insert(address, array);
+        address
     }
 
     /// Hands the array at this address out; `None` if it is not one of this run's.
-    pub(crate) fn take(&mut self, address: usize, len: usize) -> Option<Vec<f64>> {
+    pub(crate) fn take(&mut self, address: usize, elem: Elem, len: usize) -> Option<Data> {
         if len == 0 {
-            return Some(Vec::new());
+            return Some(none(elem));
         }
-        self.owned.remove(&address).filter(|array| array.len() == len)
+        self.owned.remove(&address)
     }
 
     /// Frees the array at this address, if it is one of this run's.
     pub(crate) fn free(&mut self, address: usize) {
-        if let Some(array) = self.owned.remove(&address) {
-            self.bytes -= 8 * array.len() as u64;
+        if let Some(mut array) = self.owned.remove(&address) {
+            self.bytes -= place(&mut array).1;
             #[cfg(debug_assertions)]
             poison(array);
         }
@@ -52,27 +77,45 @@ impl Arrays {
     pub(crate) fn peak_bytes(&self) -> u64 {
         self.peak
     }
+}
 
-    fn reserve(&self, len: usize) -> Option<Vec<f64>> {
-        let mut array = Vec::new();
-        array.try_reserve_exact(len).ok()?;
-        Some(array)
+fn room<T>(len: usize) -> Option<Vec<T>> {
+    let mut array = Vec::new();
+    array.try_reserve_exact(len).ok()?;
+    Some(array)
+}
+
+/// An array without elements.
+fn none(elem: Elem) -> Data {
+    match elem {
+        Elem::F64 => Data::F64(Vec::new()),
+        Elem::F32 => Data::F32(Vec::new()),
+        Elem::I64 => Data::I64(Vec::new()),
+        Elem::Bool => Data::Bool(Vec::new()),
     }
+}
 
-    fn own(&mut self, mut array: Vec<f64>) -> NonNull<f64> {
-        let address = NonNull::new(array.as_mut_ptr()).unwrap_or(NonNull::dangling());
-        if !array.is_empty() {
-            self.bytes += 8 * array.len() as u64;
-            self.peak = self.peak.max(self.bytes);
-            self.owned.insert(address.as_ptr() as usize, array);
-        }
-        address
+/// Where elements lie, and how many bytes they take.
+fn place(array: &mut Data) -> (usize, u64) {
+    fn of<T>(x: &mut Vec<T>) -> (usize, u64) {
+        (x.as_mut_ptr() as usize, size_of_val(x.as_slice()) as u64)
+    }
+    match array {
+        Data::F64(x) => of(x),
+        Data::F32(x) => of(x),
+        Data::I64(x) => of(x),
+        Data::Bool(x) => of(x),
     }
 }
 
 /// Makes a use of freed storage visible in tests.
 #[cfg(debug_assertions)]
-fn poison(mut array: Vec<f64>) {
-    array.fill(-1.234_567_890_123e300);
+fn poison(mut array: Data) {
+    match &mut array {
+        Data::F64(x) => x.fill(-1.234_567_890_123e300),
+        Data::F32(x) => x.fill(-1.234_567_9e30),
+        Data::I64(x) => x.fill(-1_234_567_890_123_456_789),
+        Data::Bool(x) => x.iter_mut().for_each(|b| *b = !*b),
+    }
     std::hint::black_box(&array);
 }

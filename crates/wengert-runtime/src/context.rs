@@ -5,17 +5,19 @@
 
 use crate::arrays::Arrays;
 use crate::jit::link::Linked;
+use crate::jit::site::{SiteKind, Wrote};
+use crate::tapes::Tapes;
 use std::mem::offset_of;
 use std::sync::atomic::AtomicBool;
-use wengert_core::fault::Fault;
+use wengert_core::fault::{Fault, FaultKind};
 
 /// The state of one run.
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Context<'p> {
-    /// One past the last tape address that may be written.
+    /// One past the last address that may be written of a run's only tape.
     pub(crate) tape_limit: usize,
-    /// The highest top of the tape noted so far.
+    /// The highest top of that tape noted so far.
     pub(crate) tape_peak: usize,
     /// Set by the user to end the run.
     pub(crate) interrupt: *const AtomicBool,
@@ -36,10 +38,12 @@ pub(crate) struct Context<'p> {
     pub(crate) program: &'p Linked,
     /// Every array of the run.
     pub(crate) arrays: Arrays,
+    /// Every tape of the run.
+    pub(crate) tapes: Tapes,
+    /// What a kernel has reported.
+    pub(crate) kernel_fault: Option<FaultKind>,
     /// Sites from the fault outwards through the calls around it, with their iterations.
     trail: Vec<(u64, Vec<i64>)>,
-    /// Bytes the tape may hold, to report it.
-    tape_bytes: u64,
 }
 
 /// Offsets of the fields compiled code uses.
@@ -57,17 +61,18 @@ pub(crate) mod field {
 }
 
 impl<'p> Context<'p> {
-    /// The state before a run. `tape` is the tape's base and size in bytes.
+    /// The state before a run. `only_tape` is where the first of its tapes begins.
     pub(crate) fn new(
         program: &'p Linked,
         rounds: u64,
         interrupt: &'p AtomicBool,
-        tape: (usize, u64),
+        tapes: Tapes,
+        only_tape: usize,
     ) -> Self {
         let mut counter_storage = vec![0; program.max_loops];
         Context {
-            tape_limit: tape.0 + tape.1 as usize,
-            tape_peak: tape.0,
+            tape_limit: tapes.limit(only_tape),
+            tape_peak: only_tape,
             interrupt,
             rounds,
             depth: 1,
@@ -77,8 +82,9 @@ impl<'p> Context<'p> {
             counter_storage,
             program,
             arrays: Arrays::default(),
+            tapes,
+            kernel_fault: None,
             trail: Vec::new(),
-            tape_bytes: tape.1,
         }
     }
 
@@ -99,10 +105,20 @@ impl<'p> Context<'p> {
             .trail
             .iter()
             .flat_map(|(k, counters)| site(*k).loops.iter().copied().zip(counters.iter().copied()));
+        let (kind, span) = (first.kind.clone(), first.span);
+        // A loop at the very place of the fault is what a compiler made of one instruction.
+        // One that is interrupted is at fault itself.
+        let itself = matches!(kind, SiteKind::Interrupted);
+        let iterations = iterations.filter(|(at, _)| itself || *at != span).collect();
         Fault {
-            kind: first.kind.fault(self.operands, self.rounds - 1, self.tape_bytes),
-            span: first.span,
-            iterations: iterations.collect(),
+            kind: kind.fault(Wrote {
+                operands: self.operands,
+                kernel: self.kernel_fault.take(),
+                iterations: self.rounds - 1,
+                tape_bytes: self.tapes.bytes(),
+            }),
+            span,
+            iterations,
         }
     }
 }

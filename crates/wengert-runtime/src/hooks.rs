@@ -7,19 +7,28 @@ use crate::context::Context;
 use crate::driver;
 use std::slice;
 use wengert_core::ir::Phase;
+use wengert_core::ops::shaped::Elements;
 
 /// The names compiled code refers to hooks by, with their addresses.
-pub(crate) fn symbols() -> [(&'static str, *const u8); 8] {
+pub(crate) fn symbols() -> [(&'static str, *const u8); 16] {
     [
         (FILL, fill as *const u8),
         (COPY, copy as *const u8),
         (FREE, free as *const u8),
         (NOTE_SITE, note_site as *const u8),
         (DRIVE, drive as *const u8),
+        (KERNEL, kernel as *const u8),
+        (NEW_TAPE, new_tape as *const u8),
+        (TAPE_LIMIT, tape_limit as *const u8),
+        (NOTE_TAPE, note_tape as *const u8),
+        (END_TAPE, end_tape as *const u8),
         // Machines without these instructions call them.
         ("fma", fma as *const u8),
         ("floor", floor as *const u8),
         ("nearbyint", nearest as *const u8),
+        ("fmaf", fma_single as *const u8),
+        ("floorf", floor_single as *const u8),
+        ("nearbyintf", nearest_single as *const u8),
     ]
 }
 
@@ -33,6 +42,16 @@ pub(crate) const FREE: &str = "wengert_free";
 pub(crate) const NOTE_SITE: &str = "wengert_note_site";
 /// `(context, loop, phase, frame) -> status`.
 pub(crate) const DRIVE: &str = "wengert_drive";
+/// `(context, kernel, frame) -> status`.
+pub(crate) const KERNEL: &str = "wengert_kernel";
+/// `(context) -> top`, 0 where there is no address space.
+pub(crate) const NEW_TAPE: &str = "wengert_new_tape";
+/// `(context, top) -> address`: one past the last address that may be written.
+pub(crate) const TAPE_LIMIT: &str = "wengert_tape_limit";
+/// `(context, top)`: a tape stands there.
+pub(crate) const NOTE_TAPE: &str = "wengert_note_tape";
+/// `(context, top)`: the tape is not used again.
+pub(crate) const END_TAPE: &str = "wengert_end_tape";
 
 /// The phase as compiled code passes it.
 pub(crate) fn phase_code(phase: Phase) -> i64 {
@@ -46,8 +65,8 @@ unsafe extern "C" fn fill(context: *mut Context, len: i64, value: f64) -> usize 
     // SAFETY: compiled code passes on the context its entry was called with; no other reference to
     // it exists while that call runs.
     let context = unsafe { &mut *context };
-    let array = usize::try_from(len).ok().and_then(|len| context.arrays.fill(len, value));
-    array.map_or(0, |address| address.as_ptr() as usize)
+    let len = usize::try_from(len).ok();
+    len.and_then(|len| context.arrays.fill(len, value)).unwrap_or(0)
 }
 
 unsafe extern "C" fn copy(context: *mut Context, from: *const f64, len: i64) -> usize {
@@ -56,7 +75,7 @@ unsafe extern "C" fn copy(context: *mut Context, from: *const f64, len: i64) -> 
     // SAFETY: address and length are those of an array of this run or of an argument of it, both
     // alive and unchanged during this call; an empty array's address is aligned and not null.
     let elements = unsafe { slice::from_raw_parts(from, len as usize) };
-    context.arrays.copy(elements).map_or(0, |address| address.as_ptr() as usize)
+    context.arrays.copy(Elements::F64(elements)).unwrap_or(0)
 }
 
 unsafe extern "C" fn free(context: *mut Context, address: usize) {
@@ -81,6 +100,43 @@ unsafe extern "C" fn drive(context: *mut Context, plan: u64, phase: i64, frame: 
     })
 }
 
+unsafe extern "C" fn kernel(context: *mut Context, number: u64, frame: *mut u64) -> u32 {
+    // SAFETY: as in `fill`.
+    let context = unsafe { &mut *context };
+    let kernel = &context.program.kernels[number as usize];
+    // SAFETY: the frame was laid out for this kernel when its call was compiled. Arrays in it are
+    // alive: they are freed behind their last use. One that is changed in place has no other
+    // version in use, which the verifier has checked, and is no argument of the caller's: those are
+    // copied where they are taken over.
+    match unsafe { kernel.run(&mut context.arrays, frame) } {
+        Ok(()) => 0,
+        Err(fault) => {
+            context.kernel_fault = Some(fault);
+            1
+        }
+    }
+}
+
+unsafe extern "C" fn new_tape(context: *mut Context) -> usize {
+    // SAFETY: as in `fill`.
+    unsafe { &mut *context }.tapes.open().unwrap_or(0)
+}
+
+unsafe extern "C" fn tape_limit(context: *mut Context, top: usize) -> usize {
+    // SAFETY: as in `fill`.
+    unsafe { &mut *context }.tapes.limit(top)
+}
+
+unsafe extern "C" fn note_tape(context: *mut Context, top: usize) {
+    // SAFETY: as in `fill`.
+    unsafe { &mut *context }.tapes.note(top);
+}
+
+unsafe extern "C" fn end_tape(context: *mut Context, top: usize) {
+    // SAFETY: as in `fill`.
+    unsafe { &mut *context }.tapes.end(top);
+}
+
 extern "C" fn fma(a: f64, b: f64, c: f64) -> f64 {
     a.mul_add(b, c)
 }
@@ -90,5 +146,17 @@ extern "C" fn floor(x: f64) -> f64 {
 }
 
 extern "C" fn nearest(x: f64) -> f64 {
+    x.round_ties_even()
+}
+
+extern "C" fn fma_single(a: f32, b: f32, c: f32) -> f32 {
+    a.mul_add(b, c)
+}
+
+extern "C" fn floor_single(x: f32) -> f32 {
+    x.floor()
+}
+
+extern "C" fn nearest_single(x: f32) -> f32 {
     x.round_ties_even()
 }

@@ -21,8 +21,8 @@
 //! ```
 //!
 //! Reading order: [`program`] (what callers see), [`jit`] (IR to native code), `context` (what
-//! running code and the runtime share), `hooks` (what running code calls), [`driver`] (outlined
-//! loops), [`tape`] and `arrays` (memory).
+//! running code and the runtime share), `hooks` (what running code calls), `kernel` and `wide`
+//! (operations on whole arrays), [`driver`] (outlined loops), [`tape`], `tapes` and `arrays` (memory).
 //!
 //! `unsafe` code stands in the modules marked below and in `jit::link`.
 #![deny(unsafe_code)]
@@ -35,11 +35,16 @@ pub mod driver;
 #[allow(unsafe_code)] // called by compiled code with raw pointers
 mod hooks;
 pub mod jit;
+#[allow(unsafe_code)] // reads and writes arrays by their addresses
+mod kernel;
 mod memory;
 #[allow(unsafe_code)] // enters compiled code
 pub mod program;
 #[allow(unsafe_code)] // hands pages back to the operating system
 pub mod tape;
+mod tapes;
+#[allow(unsafe_code)] // code for instructions that not every machine has
+mod wide;
 
 pub use jit::{CompileError, disassemble};
 pub use program::{Arg, Options, Out, Program, RunError, Stats};

@@ -3,38 +3,34 @@
 use crate::context::Context;
 use crate::control::DefaultFloats;
 use crate::jit::{self, CompileError, abi_slots, link::Code};
-use crate::tape;
+use crate::kernel::{scalar, word};
+use crate::tape::NoTape;
+use crate::tapes::Tapes;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use wengert_core::fault::{Fault, FaultKind};
 use wengert_core::interp::Val;
 use wengert_core::ir::{Module, Type, verify};
-use wengert_core::ops::Scalar;
+use wengert_core::ops::shaped::{self, Elements};
+use wengert_core::ops::{Array, Data, Elem, Scalar};
 use wengert_core::span::Span;
 
-/// An argument. Tapes are not passed: the runtime supplies an empty one.
+/// An argument. Tapes are not passed: the runtime supplies empty ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Arg<'a> {
     /// A float.
     F64(f64),
+    /// A single-precision float.
+    F32(f32),
     /// An integer.
     I64(i64),
     /// A truth value.
     Bool(bool),
-    /// An array. It is only read: a function that writes into it gets a copy.
+    /// A vector of doubles. It is only read: a function that writes into it gets a copy.
     Array(&'a [f64]),
-}
-
-impl Arg<'_> {
-    fn ty(&self) -> Type {
-        match self {
-            Arg::F64(_) => Type::F64,
-            Arg::I64(_) => Type::I64,
-            Arg::Bool(_) => Type::Bool,
-            Arg::Array(_) => Type::Array,
-        }
-    }
+    /// Any array, as the one above.
+    Shaped(&'a Array),
 }
 
 /// A result. Tapes are not handed out.
@@ -42,22 +38,41 @@ impl Arg<'_> {
 pub enum Out {
     /// A float.
     F64(f64),
+    /// A single-precision float.
+    F32(f32),
     /// An integer.
     I64(i64),
     /// A truth value.
     Bool(bool),
-    /// An array.
+    /// A vector of doubles.
     Array(Vec<f64>),
+    /// Any other array.
+    Shaped(Array),
 }
 
 impl<'a> Arg<'a> {
+    fn ty(&self) -> Type {
+        match self {
+            Arg::F64(_) => Type::F64,
+            Arg::F32(_) => Type::F32,
+            Arg::I64(_) => Type::I64,
+            Arg::Bool(_) => Type::Bool,
+            Arg::Array(_) => Type::VECTOR,
+            Arg::Shaped(x) => Type::of(x.elem(), x.shape.len()),
+        }
+    }
+
     /// An interpreter's value as an argument; tapes are not passed.
     pub fn from_val(v: &'a Val) -> Option<Arg<'a>> {
         Some(match v {
             Val::Scalar(Scalar::F64(x)) => Arg::F64(*x),
+            Val::Scalar(Scalar::F32(x)) => Arg::F32(*x),
             Val::Scalar(Scalar::I64(x)) => Arg::I64(*x),
             Val::Scalar(Scalar::Bool(x)) => Arg::Bool(*x),
-            Val::Array(x) => Arg::Array(x),
+            Val::Array(x) => match &x.data {
+                Data::F64(elements) if x.shape.len() == 1 => Arg::Array(elements),
+                _ => Arg::Shaped(x),
+            },
             Val::Tape(_) => return None,
         })
     }
@@ -67,9 +82,11 @@ impl From<Out> for Val {
     fn from(out: Out) -> Val {
         match out {
             Out::F64(x) => Val::f64(x),
+            Out::F32(x) => Val::Scalar(Scalar::F32(x)),
             Out::I64(x) => Val::i64(x),
             Out::Bool(x) => Val::Scalar(Scalar::Bool(x)),
             Out::Array(x) => Val::array(x),
+            Out::Shaped(x) => Val::shaped(x),
         }
     }
 }
@@ -79,7 +96,7 @@ impl From<Out> for Val {
 pub struct Options {
     /// Most iterations of each `while` loop.
     pub max_iterations: u64,
-    /// Most bytes on the tape; by default most of the memory that is left.
+    /// Most bytes on all tapes together; by default most of the memory that is left.
     pub tape_limit: Option<u64>,
     /// Set from another thread or a signal handler, this ends the run with a fault.
     pub interrupt: Option<Arc<AtomicBool>>,
@@ -94,7 +111,7 @@ impl Default for Options {
 /// What a run took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// The most bytes that stood on the tape at once.
+    /// The most bytes that stood on tapes at once; where there are several, at most this many.
     pub tape_peak_bytes: u64,
     /// The most bytes of arrays held at once: those the program makes, and arguments copied.
     pub array_peak_bytes: u64,
@@ -133,6 +150,14 @@ pub enum RunError {
         /// The type given.
         given: Type,
     },
+    /// An array whose shape does not fit its elements.
+    #[error("argument {position} of `{entry}` has another number of elements than its shape says")]
+    ArgumentShape {
+        /// The entry.
+        entry: String,
+        /// Which argument, counted from 1.
+        position: usize,
+    },
     /// The program ended with an error.
     #[error(transparent)]
     Fault(#[from] Fault),
@@ -157,7 +182,7 @@ struct Param {
 ///
 /// The module has been verified, so types, scopes and linearity are right. What the verifier cannot
 /// see is the order of records on a tape: every `pop` must ask for the types of the record on top,
-/// as programs made by the transforms do. The interpreter panics where one does not; compiled code
+/// as programs made by the transforms do. The interpreter reports one that does not; compiled code
 /// does not check.
 #[derive(Debug)]
 pub struct Program {
@@ -171,7 +196,8 @@ impl Program {
         let code = jit::compile(module, entries, None)?;
         let entry = |(number, name): (usize, &&str)| {
             let func = module.func(name)?;
-            let param = |p: &_| Param { ty: func.ty(*p), consumed: verify::consumes(func, *p) };
+            let param =
+                |p: &_| Param { ty: func.ty(*p), consumed: verify::consumes(module, func, *p) };
             let params = func.params().iter().map(param).collect();
             Some((name.to_string(), Entry { number, params, results: func.results.clone() }))
         };
@@ -194,32 +220,34 @@ impl Program {
         found.check(entry, args)?;
         static NEVER: AtomicBool = AtomicBool::new(false);
         let interrupt = options.interrupt.as_deref().unwrap_or(&NEVER);
-        let needs_tape = found.params.iter().any(|p| p.ty == Type::Tape);
-        let mut tape = match needs_tape.then(|| tape::lease(options.tape_limit)).transpose() {
-            Ok(tape) => tape,
-            Err(tape::NoTape) => return Err(out_of_memory()),
-        };
-        let (base, bytes) = tape.as_mut().map_or((0, 0), |t| (t.base(), t.limit()));
+        let mut tapes = Tapes::new(options.tape_limit);
+        let needed = found.params.iter().filter(|p| p.ty == Type::Tape);
+        let bases: Result<Vec<usize>, NoTape> = needed.map(|_| tapes.open()).collect();
+        let bases = bases.map_err(|NoTape| out_of_memory())?;
+        let base = bases.first().copied().unwrap_or(0);
 
         let linked = self.code.linked();
         // One more, in which a loop that has run as often as it may finds that it ends.
         let rounds = options.max_iterations.saturating_add(1);
-        let mut context = Context::new(linked, rounds, interrupt, (base, bytes));
-        let mut frame = found.frame(args, &mut context, base)?;
+        let mut context = Context::new(linked, rounds, interrupt, tapes, base);
+        let mut frame = found.frame(args, &mut context, &bases)?;
         let status = {
             let _floats = DefaultFloats::set();
             // SAFETY: `frame` holds the arguments, checked against the entry's parameters, and has
             // a slot for every word of its results; arrays in it outlive the call.
             unsafe { self.code.run(found.number, &mut context, &mut frame) }
         };
-        let peak = (context.tape_peak - base) as u64;
         if status != 0 {
             return Err(RunError::Fault(context.fault()));
         }
-        if let Some(tape) = &mut tape {
-            tape.used(peak);
+        if !linked.several_tapes {
+            context.tapes.note(context.tape_peak);
         }
-        let stats = Stats { tape_peak_bytes: peak, array_peak_bytes: context.arrays.peak_bytes() };
+        context.tapes.close();
+        let stats = Stats {
+            tape_peak_bytes: context.tapes.peak(),
+            array_peak_bytes: context.arrays.peak_bytes(),
+        };
         Ok((found.results(&frame, &mut context), stats))
     }
 }
@@ -242,6 +270,11 @@ impl Entry {
                 let (entry, position, given) = (entry.into(), k + 1, arg.ty());
                 return Err(RunError::ArgumentType { entry, position, wanted, given });
             }
+            if let Arg::Shaped(x) = arg
+                && shaped::count(&x.shape) != x.len()
+            {
+                return Err(RunError::ArgumentShape { entry: entry.into(), position: k + 1 });
+            }
         }
         Ok(())
     }
@@ -251,27 +284,32 @@ impl Entry {
         &self,
         args: &[Arg],
         context: &mut Context,
-        tape: usize,
+        tapes: &[usize],
     ) -> Result<Vec<u64>, RunError> {
         let mut frame = Vec::new();
-        let mut args = args.iter();
+        let (mut args, mut tapes) = (args.iter(), tapes.iter());
         for param in &self.params {
             if param.ty == Type::Tape {
-                frame.push(tape as u64);
+                frame.extend(tapes.next().map(|top| *top as u64));
                 continue;
             }
+            let mut array = |shape: &[usize], x: Elements| -> Result<(), RunError> {
+                let address = if param.consumed {
+                    context.arrays.copy(x).ok_or_else(out_of_memory)?
+                } else {
+                    address(x)
+                };
+                frame.push(address as u64);
+                frame.extend(shape.iter().map(|dim| *dim as u64));
+                Ok(())
+            };
             match args.next() {
-                Some(Arg::F64(x)) => frame.push(x.to_bits()),
-                Some(Arg::I64(x)) => frame.push(*x as u64),
-                Some(Arg::Bool(x)) => frame.push(*x as u64),
-                Some(Arg::Array(x)) => {
-                    let address = if param.consumed {
-                        context.arrays.copy(x).ok_or_else(out_of_memory)?.as_ptr() as usize
-                    } else {
-                        x.as_ptr() as usize
-                    };
-                    frame.extend([address as u64, x.len() as u64]);
-                }
+                Some(Arg::F64(x)) => frame.push(word(Scalar::F64(*x))),
+                Some(Arg::F32(x)) => frame.push(word(Scalar::F32(*x))),
+                Some(Arg::I64(x)) => frame.push(word(Scalar::I64(*x))),
+                Some(Arg::Bool(x)) => frame.push(word(Scalar::Bool(*x))),
+                Some(Arg::Array(x)) => array(&[x.len()], Elements::F64(x))?,
+                Some(Arg::Shaped(x)) => array(&x.shape, x.elements())?,
                 None => unreachable!("the number of arguments has been checked"),
             }
         }
@@ -282,23 +320,41 @@ impl Entry {
     /// The results, from the end of the frame.
     fn results(&self, frame: &[u64], context: &mut Context) -> Vec<Out> {
         let mut words = frame[frame.len() - abi_slots(&self.results)..].iter().copied();
-        let mut word = || words.next().unwrap_or_else(|| unreachable!("the frame has these slots"));
+        let mut next = || words.next().unwrap_or_else(|| unreachable!("the frame has these slots"));
         let mut out = Vec::new();
         for ty in &self.results {
-            match ty {
-                Type::F64 => out.push(Out::F64(f64::from_bits(word()))),
-                Type::I64 => out.push(Out::I64(word() as i64)),
-                Type::Bool => out.push(Out::Bool(word() != 0)),
-                Type::Tape => _ = word(),
-                Type::Array => {
-                    let (address, len) = (word() as usize, word() as usize);
-                    let array = context.arrays.take(address, len);
-                    // An array handed out was filled, copied or passed to be consumed, and every
-                    // version is handed out once.
-                    out.push(Out::Array(array.unwrap_or_else(|| unreachable!("verified: owned"))));
-                }
-            }
+            let first = next();
+            let shape: Vec<usize> = (0..ty.rank()).map(|_| next() as usize).collect();
+            out.extend(ty.elem().map(|elem| result(*ty, elem, first, shape, context)));
         }
         out
+    }
+}
+
+/// A result of that type from its words; there is no tape among them.
+fn result(ty: Type, elem: Elem, first: u64, shape: Vec<usize>, context: &mut Context) -> Out {
+    if !ty.is_array() {
+        return match scalar(elem, first) {
+            Scalar::F64(x) => Out::F64(x),
+            Scalar::F32(x) => Out::F32(x),
+            Scalar::I64(x) => Out::I64(x),
+            Scalar::Bool(x) => Out::Bool(x),
+        };
+    }
+    let data = context.arrays.take(first as usize, elem, shaped::count(&shape));
+    // An array handed out was made, copied or passed to be consumed, and every version is handed
+    // out once.
+    match data.unwrap_or_else(|| unreachable!("verified: owned")) {
+        Data::F64(x) if shape.len() == 1 => Out::Array(x),
+        data => Out::Shaped(Array { shape, data }),
+    }
+}
+
+fn address(x: Elements) -> usize {
+    match x {
+        Elements::F64(x) => x.as_ptr() as usize,
+        Elements::F32(x) => x.as_ptr() as usize,
+        Elements::I64(x) => x.as_ptr() as usize,
+        Elements::Bool(x) => x.as_ptr() as usize,
     }
 }

@@ -18,6 +18,8 @@ pub const KEEP: usize = 256 << 20;
 const RESERVE: usize = 1 << 40;
 /// Smaller than this, a tape is of no use.
 const RESERVE_LEAST: usize = 1 << 20;
+/// The last bytes of a reservation stay unused, so that no tape ends where another begins.
+const APART: usize = 64;
 /// Below this offset pages stay small, so that a short run does not clear two mebibytes.
 const SMALL_PAGES: usize = 2 << 20;
 /// Tapes kept in the pool; address space is not endless.
@@ -51,7 +53,7 @@ pub fn lease(limit: Option<u64>) -> Result<Lease, NoTape> {
         Some(tape) => tape,
         None => Tape::reserve().ok_or(NoTape)?,
     };
-    let most = tape.map.len();
+    let most = tape.map.len() - APART;
     let limit = limit.or_else(|| {
         // Four fifths of what is left, counting the pages this tape already holds.
         memory::available().map(|free| free / 5 * 4 + tape.resident as u64)

@@ -103,7 +103,7 @@ pub(crate) fn convert(function: &Function, func: &Func, values: &mut [Value]) ->
             (value @ Value::Float(_), Type::F64)
             | (value @ Value::Int(_), Type::I64)
             | (value @ Value::Bool(_), Type::Bool)
-            | (value @ Value::Array(_), Type::Array) => value,
+            | (value @ Value::Array(_), Type::VECTOR) => value,
             (value, ty) => return Err(wrong_type(function, k, &value, ty)),
         };
     }
@@ -113,10 +113,10 @@ pub(crate) fn convert(function: &Function, func: &Func, values: &mut [Value]) ->
 /// `value` does not fit parameter `k`.
 pub(crate) fn wrong_type(function: &Function, k: usize, value: &Value, ty: Type) -> Diagnostic {
     let wanted = match ty {
-        Type::F64 => "a float",
+        Type::F64 | Type::F32 => "a float",
         Type::I64 => "an integer",
         Type::Bool => "a bool",
-        Type::Array => "an array",
+        Type::Array(..) => "an array",
         Type::Tape => "a tape",
     };
     let name = name_of(function, k);

@@ -262,7 +262,7 @@ impl Function {
                 );
                 Diagnostic::new("argument-length", message).label(name.span, "this parameter")
             }
-            (Value::Array(_), tangent) => bind::wrong_type(self.tree(), k, &tangent, Type::Array),
+            (Value::Array(_), tangent) => bind::wrong_type(self.tree(), k, &tangent, Type::VECTOR),
             (_, tangent) => bind::wrong_type(self.tree(), k, &tangent, Type::F64),
         };
         Err(self.error(ErrorKind::Arguments, error))
@@ -284,13 +284,13 @@ impl Function {
                 format!("`{}` has {wanted} {results}, but {given} {are} given", self.name());
             return Err(refused("argument-count", message));
         }
-        let fit = |(k, (arg, ty)): (usize, (Arg, &Type))| match (arg.value, ty) {
+        let fit = |(k, (arg, ty)): (usize, (Arg, &Type))| match (arg.value, *ty) {
             (Value::Int(n), Type::F64) => Ok(Value::Float(n as f64)),
-            (value @ Value::Float(_), Type::F64) | (value @ Value::Array(_), Type::Array) => {
+            (value @ Value::Float(_), Type::F64) | (value @ Value::Array(_), Type::VECTOR) => {
                 Ok(value)
             }
             (value, ty) => {
-                let wanted = if *ty == Type::Array { "an array" } else { "a float" };
+                let wanted = if ty == Type::VECTOR { "an array" } else { "a float" };
                 let message =
                     format!("adjoint {} must be {wanted}, but {} is given", k + 1, value.kind());
                 Err(refused("argument-type", message))
@@ -327,7 +327,7 @@ impl Function {
 fn no_gradient(function: &tree::Function, results: &[Type]) -> Diagnostic {
     let returned = match results {
         [] => "nothing".to_string(),
-        [Type::Array] => "an array".to_string(),
+        [Type::VECTOR] => "an array".to_string(),
         [Type::Bool] => "a bool".to_string(),
         [_] => "an integer".to_string(),
         several => format!("{} values", several.len()),
@@ -336,7 +336,7 @@ fn no_gradient(function: &tree::Function, results: &[Type]) -> Diagnostic {
         format!("a gradient is of one float, but `{}` returns {returned}", function.name.text);
     Diagnostic::new("not-a-scalar", message).label(function.name.span, "this function").help(
         match results {
-            [Type::Array] => "return one number, such as the sum of the elements; or use `vjp`",
+            [Type::VECTOR] => "return one number, such as the sum of the elements; or use `vjp`",
             [_] => "return a float, as in `float(n)`",
             _ => "return one number; or use `vjp`, which takes an adjoint for each result",
         },

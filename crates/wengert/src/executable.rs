@@ -101,9 +101,11 @@ impl Executable {
 fn from_out(out: runtime::Out) -> Value {
     match out {
         runtime::Out::F64(x) => Value::Float(x),
+        runtime::Out::F32(x) => Value::Float(f64::from(x)),
         runtime::Out::I64(n) => Value::Int(n),
         runtime::Out::Bool(b) => Value::Bool(b),
         runtime::Out::Array(x) => Value::Array(x),
+        runtime::Out::Shaped(x) => Value::Array(x.floats()),
     }
 }
 

@@ -189,7 +189,7 @@ impl Function {
             return Ok(program.clone());
         }
         let wrong = |e| self.error(ErrorKind::Source, e);
-        let one = |func| Module { funcs: vec![func], loops: Vec::new() };
+        let one = |func| Module::of(func);
         let name = self.name();
         let (module, entry) = match &key.1 {
             Task::Value => (one(Func::clone(&call.func)), name.to_string()),

@@ -9,7 +9,7 @@ use crate::value::Value;
 use wengert_core::ir::{Module, verify};
 use wengert_core::lower;
 use wengert_core::surface::tree::DeclaredType;
-use wengert_core::transform::{jvp, vjp};
+use wengert_core::transform::{jvp, pipeline, vjp};
 use wengert_runtime::disassemble;
 
 /// A stage of the compiler, in order.
@@ -19,6 +19,8 @@ pub enum Stage {
     Surface,
     /// The IR, as lowered.
     Ssa,
+    /// The IR after a pass of the fixed pipeline, by its name (see [`Stage::all`]).
+    After(&'static str),
     /// The IR after the fixed pipeline: what is differentiated.
     Pipeline,
     /// Forward mode.
@@ -27,6 +29,49 @@ pub enum Stage {
     Vjp,
     /// Native code of the reverse mode.
     Native,
+}
+
+impl Stage {
+    /// The name of every stage, in order, with a line about each.
+    pub fn all() -> Vec<(&'static str, &'static str)> {
+        let mut all = vec![
+            ("surface", "what was written, library names resolved"),
+            ("ssa", "the IR as lowered"),
+        ];
+        all.extend(pipeline::names());
+        all.extend([
+            ("pipeline", "the IR after all of these: what is differentiated"),
+            ("jvp", "forward mode"),
+            ("vjp", "reverse mode: the recording and the reversing program"),
+            ("native", "native code of the reverse mode"),
+        ]);
+        all
+    }
+
+    /// The stage of that name.
+    ///
+    /// ```
+    /// use wengert::Stage;
+    ///
+    /// assert_eq!(Stage::named("unroll"), Some(Stage::After("unroll")));
+    /// assert!(Stage::all().iter().all(|(name, _)| Stage::named(name).is_some()));
+    /// assert_eq!(Stage::named("unrolled"), None);
+    /// ```
+    pub fn named(name: &str) -> Option<Stage> {
+        Some(match name {
+            "surface" => Stage::Surface,
+            "ssa" => Stage::Ssa,
+            "pipeline" => Stage::Pipeline,
+            "jvp" => Stage::Jvp,
+            "vjp" => Stage::Vjp,
+            "native" => Stage::Native,
+            _ => {
+                let passes = pipeline::names();
+                let (found, _) = passes.into_iter().find(|(pass, _)| *pass == name)?;
+                Stage::After(found)
+            }
+        })
+    }
 }
 
 impl Function {
@@ -72,6 +117,12 @@ impl Function {
         if stage == Stage::Ssa {
             return Ok(self.lower(&kinds)?.to_string());
         }
+        if let Stage::After(pass) = stage {
+            let stages = pipeline::stages(&self.lower(&kinds)?, self.name())
+                .map_err(|e| self.error(ErrorKind::Source, e))?;
+            let found = stages.into_iter().find(|(name, _)| *name == pass);
+            return Ok(found.map_or(String::new(), |(_, func)| func.to_string()));
+        }
         let func = self.specialise(&kinds)?;
         if stage == Stage::Pipeline {
             return Ok(func.to_string());
@@ -79,9 +130,7 @@ impl Function {
         let by = bind::by(tree, &func, &wrt.into()).map_err(refused)?;
         let wrong = |e| self.error(ErrorKind::Source, e);
         let module = match stage {
-            Stage::Jvp => {
-                Module { funcs: vec![jvp::jvp(&func, &by).map_err(wrong)?], loops: Vec::new() }
-            }
+            Stage::Jvp => Module::of(jvp::jvp(&func, &by).map_err(wrong)?),
             _ => vjp::vjp(&func, &by).map_err(wrong)?,
         };
         verify::module(&module).map_err(wrong)?;

@@ -103,7 +103,8 @@ impl Value {
             Val::Scalar(Scalar::F64(x)) => Some(Value::Float(x)),
             Val::Scalar(Scalar::I64(n)) => Some(Value::Int(n)),
             Val::Scalar(Scalar::Bool(b)) => Some(Value::Bool(b)),
-            Val::Array(x) => Some(Value::Array(std::rc::Rc::unwrap_or_clone(x))),
+            Val::Scalar(Scalar::F32(x)) => Some(Value::Float(f64::from(x))),
+            Val::Array(x) => Some(Value::Array(x.floats())),
             Val::Tape(_) => None,
         }
     }

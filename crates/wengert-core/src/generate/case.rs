@@ -9,8 +9,8 @@ use super::coverage::Coverage;
 use crate::check::{self, Derived, Engine, Interpreter, Random};
 use crate::fault::Fault;
 use crate::interp::Val;
-use crate::ir::{Func, Module, parse, verify};
-use crate::transform::{copy, dce, pipeline};
+use crate::ir::{Func, Module, Op, parse, verify};
+use crate::transform::{derivative, pipeline, vjp};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
@@ -26,6 +26,8 @@ const NEARBY: usize = 5;
 pub struct Case {
     /// The function.
     pub func: Func,
+    /// Functions it calls.
+    pub callees: Vec<Func>,
     /// Its arguments.
     pub args: Vec<Val>,
     /// Parameters differentiated by.
@@ -57,6 +59,8 @@ pub enum Kind {
     Compose,
     /// A pass after differentiation changes bits.
     Finish,
+    /// Second derivatives disagree.
+    Nested,
 }
 
 /// A finding.
@@ -74,6 +78,12 @@ fn trouble<T>(kind: Kind, message: impl ToString) -> Checked<T> {
     Err(Trouble { kind, message: message.to_string() })
 }
 
+fn calls(func: &Func) -> bool {
+    let mut found = false;
+    func.body.walk(&mut |inst| found |= matches!(inst.op, Op::Call(_)));
+    found
+}
+
 fn engine() -> Interpreter {
     Interpreter { max_iterations: MAX_ITERATIONS }
 }
@@ -88,11 +98,12 @@ impl Case {
     }
 
     fn steps(&self) -> Checked<Coverage> {
-        let module = Module { funcs: vec![self.func.clone()], loops: Vec::new() };
+        let funcs = std::iter::once(&self.func).chain(&self.callees).cloned().collect();
+        let module = Module { funcs, ..Module::default() };
         verify::module(&module).or_else(|e| trouble(Kind::Invalid, e))?;
         round_trip(&module)?;
         let func = self.simplify(&module)?;
-        let mut coverage = Coverage::of(&func);
+        let mut coverage = Coverage::of(&func, !self.callees.is_empty() && calls(&self.func));
         let derived =
             Derived::new(func, self.wrt.clone()).or_else(|e| trouble(Kind::Refused, e))?;
         coverage.reversed(&derived.reverse);
@@ -113,28 +124,43 @@ impl Case {
         }
 
         self.split(&derived, &value)?;
+        if self.seed.is_multiple_of(2) {
+            self.nested(&derived, &value)?;
+        }
         if self.seed.is_multiple_of(8) {
             self.finish(&derived)?;
         }
         Ok(coverage)
     }
 
-    /// The fixed pipeline. What comes before fusing may change no bit; fusing may change rounding.
+    /// The fixed pipeline. What comes before fusing may change no bit, and the gradient only by the order
+    /// of sums; fusing may change rounding.
     fn simplify(&self, module: &Module) -> Checked<Func> {
         let raw = Run { module, args: &self.args };
         let value = raw.bits(&self.func.name).or_else(|e| trouble(Kind::Invalid, e))?;
-        let plain = copy::rebuild(&self.func, &self.func.name, &mut |_, _, _| false);
-        let plain = Module { funcs: vec![dce::remove_dead(&plain)], loops: Vec::new() };
-        verify::module(&plain).or_else(|e| trouble(Kind::Pipeline, e))?;
-        match (Run { module: &plain, args: &self.args }).bits(&self.func.name) {
-            Ok(bits) if bits == value => {}
-            Ok(_) => return trouble(Kind::Pipeline, "simplification changes bits"),
-            Err(fault) => return trouble(Kind::Pipeline, fault),
+        let stages =
+            pipeline::stages(module, &self.func.name).or_else(|e| trouble(Kind::Pipeline, e))?;
+        let inlined = stages[0].1.clone();
+        let mut plain = None;
+        for (name, func) in stages {
+            let after = Module::of(func);
+            verify::module(&after)
+                .or_else(|e| trouble(Kind::Pipeline, format!("after {name}: {e}")))?;
+            if name == "fma" {
+                break;
+            }
+            match (Run { module: &after, args: &self.args }).bits(&self.func.name) {
+                Ok(bits) if bits == value => plain = Some(after),
+                Ok(_) => return trouble(Kind::Pipeline, format!("{name} changes bits")),
+                Err(fault) => return trouble(Kind::Pipeline, format!("{name}: {fault}")),
+            }
+        }
+        if let Some(plain) = plain {
+            self.same_gradient(&inlined, &plain)?;
         }
         let fused =
             pipeline::run(module, &self.func.name).or_else(|e| trouble(Kind::Pipeline, e))?;
-        let after = Module { funcs: vec![fused], loops: Vec::new() };
-        verify::module(&after).or_else(|e| trouble(Kind::Pipeline, e))?;
+        let after = Module::of(fused);
         let differs = |args: &[Val]| {
             let a = engine().call(module, &self.func.name, args);
             let b = engine().call(&after, &self.func.name, args);
@@ -152,6 +178,30 @@ impl Case {
         }
         let [func] = <[Func; 1]>::try_from(after.funcs).unwrap_or_else(|_| unreachable!());
         Ok(func)
+    }
+
+    /// What the pipeline does before fusing leaves the gradient as it was, but for the order of sums.
+    fn same_gradient(&self, before: &Func, after: &Module) -> Checked<()> {
+        let gradient = |func: &Func| {
+            let module = vjp::vjp(func, &self.wrt).or_else(|e| trouble(Kind::Refused, e))?;
+            let value = engine().call(after, &func.name, &self.args);
+            let value = value.or_else(|e| trouble(Kind::Fault, e))?;
+            let mut random = Random(self.seed);
+            let floats = func.results.iter().zip(&value).filter(|(ty, _)| ty.is_float());
+            let seeds: Vec<Val> = floats.map(|(_, v)| random.like(v)).collect();
+            let args: Vec<Val> = self.args.iter().chain(&seeds).cloned().collect();
+            let results = engine().call(&module, &format!("{}.vjp", func.name), &args);
+            let results = results.or_else(|e| trouble(Kind::Fault, e))?;
+            Ok(check::floats(&results[func.results.len()..]))
+        };
+        let (a, b) = (gradient(before)?, gradient(&after.funcs[0])?);
+        let size = a.iter().fold(1e-3f64, |m, x| m.max(x.abs()));
+        let close = |x: f64, y: f64| (x - y).abs() <= 1e-9 * size || (x.is_nan() && y.is_nan());
+        if a.len() == b.len() && a.iter().zip(&b).all(|(x, y)| close(*x, *y)) {
+            Ok(())
+        } else {
+            trouble(Kind::Pipeline, format!("the gradient was {a:?} and is {b:?}"))
+        }
     }
 
     /// Whether forward mode and finite differences disagree at most points nearby, in a way that no kink
@@ -204,6 +254,57 @@ impl Case {
         let seeds: Vec<Val> = floats.map(|(_, v)| random.like(v)).collect();
         let args = self.args.iter().chain(&seeds).cloned().collect();
         (args, format!("{}.vjp", derived.func.name))
+    }
+
+    /// A Hessian times a vector is the same whichever way it is made, and differences of the gradient give
+    /// it too.
+    fn nested(&self, derived: &Derived, value: &[Val]) -> Checked<()> {
+        let mut random = Random(self.seed ^ 0x4e57);
+        let results = value.iter().zip(&derived.func.results).filter(|(_, ty)| ty.is_float());
+        let weights: Vec<Val> = results.map(|(v, _)| random.like(v)).collect();
+        let along: Vec<Val> = self.wrt.iter().map(|k| random.like(&self.args[*k])).collect();
+        let products = check::hessian_products(
+            &derived.primal,
+            &derived.func.name,
+            &self.wrt,
+            &mut engine(),
+            &self.args,
+            (&weights, &along),
+        )
+        .or_else(|e| trouble(Kind::Nested, e))?;
+        let size = products.iter().flatten().fold(1e-3, |m: f64, x| m.max(x.abs()));
+        let [first, others @ ..] = &products;
+        for (other, way) in others.iter().zip(["reverse over forward", "reverse over reverse"]) {
+            let apart =
+                |(a, b): (&f64, &f64)| (a - b).abs() > 1e-7 * size || a.is_nan() != b.is_nan();
+            if other.len() != first.len() || first.iter().zip(other).any(apart) {
+                let message = format!("forward over reverse {first:?}\n{way} {other:?}");
+                return trouble(Kind::Nested, message);
+            }
+        }
+        self.gradient(derived, weights)
+    }
+
+    /// The gradient as a function of its own: the bits of the reverse program, and derivatives of it that
+    /// agree with differences.
+    fn gradient(&self, derived: &Derived, weights: Vec<Val>) -> Checked<()> {
+        let name = format!("{}.vjp", derived.func.name);
+        let module = derivative::vjp_of(&derived.primal, &derived.func.name, &self.wrt)
+            .or_else(|e| trouble(Kind::Nested, e))?;
+        let args: Vec<Val> = self.args.iter().cloned().chain(weights).collect();
+        let flat = Run { module: &module, args: &args }.bits(&name);
+        if flat != (Run { module: &derived.reverse, args: &args }.bits(&name)) {
+            return trouble(Kind::Nested, "the gradient as one function has other bits");
+        }
+        let second =
+            Derived::of(&module, &name, self.wrt.clone()).or_else(|e| trouble(Kind::Nested, e))?;
+        let report = check::derivatives(&second, &mut engine(), &args, 1, self.seed)
+            .or_else(|e| trouble(Kind::Nested, e))?;
+        let case = Case { args, ..self.clone() };
+        if report.reverse_error > 1e-7 || (!report.passes() && case.persists(&second)) {
+            return trouble(Kind::Nested, &report);
+        }
+        Ok(())
     }
 
     /// What happens to programs on their way to native code changes no bit.
@@ -340,6 +441,7 @@ impl std::fmt::Display for Trouble {
             Kind::Reverse => "reverse mode disagrees with forward mode",
             Kind::Forward => "forward mode disagrees with finite differences",
             Kind::Compose => "a loop in two parts is not the loop",
+            Kind::Nested => "second derivatives disagree",
             Kind::Finish => "a pass after differentiation changes bits",
         };
         write!(f, "{what}: {}", self.message)

@@ -6,7 +6,7 @@
 //! with nothing but the interpreter.
 
 use crate::ir::{Builder, Inst, Module, Op, Phase, Type, Value};
-use crate::ops::Prim;
+use crate::ops::{ArrayOp, Prim};
 use crate::transform::copy::{Copier, rebuild};
 
 /// The module with every outlined loop of `name` advanced `head` iterations before it is recorded.
@@ -83,7 +83,7 @@ fn parts(
     // The whole range at once, on copies.
     let mut whole = vec![from, to];
     for c in carries {
-        whole.push(if b.ty(*c) == Type::Array { b.op(Op::Copy, &[*c])[0] } else { *c });
+        whole.push(if b.ty(*c).is_array() { b.op(Op::Copy, &[*c])[0] } else { *c });
     }
     whole.extend(captures);
     let call = Op::Call(plan.advance.clone());
@@ -132,14 +132,24 @@ fn assert_same(b: &mut Builder, x: Value, y: Value) {
             let not = b.prim(Prim::Not, &[y]);
             b.select(x, y, not)
         }
-        Type::Array => {
-            let (n, m) = (b.op(Op::Len, &[x])[0], b.op(Op::Len, &[y])[0]);
-            let same = b.prim(Prim::IEq, &[n, m]);
-            let message = "both parts give arrays of the same length".into();
-            b.op(Op::Assert(message), &[same]);
+        Type::F32 => {
+            let wide = [b.prim(Prim::Promote, &[x]), b.prim(Prim::Promote, &[y])];
+            return assert_same(b, wide[0], wide[1]);
+        }
+        Type::Array(_, rank) => {
+            let one = b.i64(1);
+            let mut n = one;
+            for axis in 0..rank {
+                let dims = [b.op(Op::Dim(axis), &[x])[0], b.op(Op::Dim(axis), &[y])[0]];
+                let same = b.prim(Prim::IEq, &dims);
+                let message = "both parts give arrays of the same shape".into();
+                b.op(Op::Assert(message), &[same]);
+                n = b.prim(Prim::IMul, &[n, dims[0]]);
+            }
             let zero = b.i64(0);
             let i = b.open_block(&[(Type::I64, None)])[0];
-            let (p, q) = (b.load(x, i), b.load(y, i));
+            let peek = |b: &mut Builder, x| b.op(Op::Array(ArrayOp::Peek), &[x, i])[0];
+            let (p, q) = (peek(b, x), peek(b, y));
             assert_same(b, p, q);
             let body = b.close_block(Vec::new());
             b.inst(Op::For, vec![zero, n], &[], vec![body]);

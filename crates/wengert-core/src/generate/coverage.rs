@@ -2,10 +2,10 @@
 //!
 //! Only what has a part in the derivative counts: a loop that no result depends on tests nothing.
 
-use crate::ir::{Block, Func, Inst, Module, Op, Type, Value};
-use crate::ops::Prim;
+use crate::ir::{Block, Func, Inst, Module, Op, Value};
+use crate::ops::{ArrayOp, Prim};
 use crate::transform::activity::Activity;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 /// Counts over a run.
@@ -17,28 +17,8 @@ pub struct Coverage {
     pub instructions: u64,
     /// Those that have a part in the derivative.
     pub active: u64,
-    /// Programs with a loop.
-    pub loops: u64,
-    /// Programs with a loop in a loop.
-    pub nested_loops: u64,
-    /// Programs with a `while` loop.
-    pub while_loops: u64,
-    /// Programs that use a loaded element after its array has changed.
-    pub overwrite_then_read: u64,
-    /// Programs with an exit that depends on float data.
-    pub data_dependent_exits: u64,
-    /// Programs with an exit that has code in it.
-    pub exits_that_compute: u64,
-    /// Programs with a branch that hands on arrays.
-    pub array_branches: u64,
-    /// Programs with a loop that carries arrays.
-    pub array_carries: u64,
-    /// Programs with a loop whose carried arrays change places.
-    pub swapped_carries: u64,
-    /// Programs with an array made inside a loop.
-    pub arrays_made_in_loops: u64,
-    /// Programs whose reverse takes an array back to earlier versions.
-    pub restored_arrays: u64,
+    /// How many programs have each of [`FEATURES`].
+    pub with: BTreeMap<&'static str, u64>,
     /// Outlined loops split into advance and record.
     pub split_loops: u64,
     /// Directions compared.
@@ -47,9 +27,34 @@ pub struct Coverage {
     pub unsettled: u64,
 }
 
+/// What is looked for in programs.
+pub const FEATURES: [&str; 21] = [
+    "a loop",
+    "nested loops",
+    "a while loop",
+    "overwrite, then read",
+    "data-dependent exits",
+    "exits that compute",
+    "branches with arrays",
+    "carried arrays",
+    "carried arrays swapped",
+    "carries that change shape",
+    "arrays made in loops",
+    "arrays taken back",
+    "several dimensions",
+    "element by element",
+    "slices read",
+    "slices written",
+    "reductions",
+    "products",
+    "sorting and gathering",
+    "shapes rearranged",
+    "calls",
+];
+
 impl Coverage {
-    /// The counts of one program.
-    pub fn of(func: &Func) -> Coverage {
+    /// The counts of one program, simplified; `calls` says whether it had any before.
+    pub fn of(func: &Func, calls: bool) -> Coverage {
         let by: Vec<Value> =
             func.params().iter().copied().filter(|p| func.ty(*p).is_float()).collect();
         let mut find = Find {
@@ -62,6 +67,7 @@ impl Coverage {
             find.defined.extend(inst.results.iter().map(|r| (*r, inst)));
         });
         find.block(&func.body, false);
+        find.note("calls", calls);
         find.found
     }
 
@@ -70,75 +76,40 @@ impl Coverage {
         let mut restored = false;
         for func in &module.funcs {
             func.body.walk(&mut |inst| {
-                let popped = |v: &Value| func.ty(*v) == Type::Array;
+                let popped = |v: &Value| func.ty(*v).is_array();
                 restored |= inst.op == Op::Pop && inst.results.iter().any(popped);
             });
         }
-        self.restored_arrays = restored.into();
+        self.with.insert("arrays taken back", restored.into());
         self.split_loops = module.loops.len() as u64;
+    }
+
+    /// The share of programs with a feature, in percent.
+    pub fn share(&self, feature: &str) -> u64 {
+        100 * self.with.get(feature).copied().unwrap_or(0) / self.programs.max(1)
     }
 
     /// Adds the counts of another run.
     pub fn add(&mut self, other: &Coverage) {
-        let Coverage {
-            programs,
-            instructions,
-            active,
-            loops,
-            nested_loops,
-            while_loops,
-            overwrite_then_read,
-            data_dependent_exits,
-            exits_that_compute,
-            array_branches,
-            array_carries,
-            swapped_carries,
-            arrays_made_in_loops,
-            restored_arrays,
-            split_loops,
-            directions,
-            unsettled,
-        } = other;
-        self.programs += programs;
-        self.instructions += instructions;
-        self.active += active;
-        self.loops += loops;
-        self.nested_loops += nested_loops;
-        self.while_loops += while_loops;
-        self.overwrite_then_read += overwrite_then_read;
-        self.data_dependent_exits += data_dependent_exits;
-        self.exits_that_compute += exits_that_compute;
-        self.array_branches += array_branches;
-        self.array_carries += array_carries;
-        self.swapped_carries += swapped_carries;
-        self.arrays_made_in_loops += arrays_made_in_loops;
-        self.restored_arrays += restored_arrays;
-        self.split_loops += split_loops;
-        self.directions += directions;
-        self.unsettled += unsettled;
+        self.programs += other.programs;
+        self.instructions += other.instructions;
+        self.active += other.active;
+        for (feature, n) in &other.with {
+            *self.with.entry(feature).or_default() += n;
+        }
+        self.split_loops += other.split_loops;
+        self.directions += other.directions;
+        self.unsettled += other.unsettled;
     }
 }
 
 impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let share = |n: u64| 100 * n / self.programs.max(1);
         let mean = self.instructions / self.programs.max(1);
         let active = 100 * self.active / self.instructions.max(1);
         writeln!(f, "{} programs of {mean} instructions ({active} % active)", self.programs)?;
-        for (what, n) in [
-            ("a loop", self.loops),
-            ("nested loops", self.nested_loops),
-            ("a while loop", self.while_loops),
-            ("overwrite, then read", self.overwrite_then_read),
-            ("data-dependent exits", self.data_dependent_exits),
-            ("exits that compute", self.exits_that_compute),
-            ("branches with arrays", self.array_branches),
-            ("carried arrays", self.array_carries),
-            ("carried arrays swapped", self.swapped_carries),
-            ("arrays made in loops", self.arrays_made_in_loops),
-            ("arrays taken back", self.restored_arrays),
-        ] {
-            writeln!(f, "  {:<24}{:>4} %", what, share(n))?;
+        for feature in FEATURES {
+            writeln!(f, "  {feature:<26}{:>4} %", self.share(feature))?;
         }
         let split = self.split_loops;
         writeln!(f, "  {split} loops run in two parts, {} directions compared,", self.directions)?;
@@ -169,40 +140,74 @@ impl Find<'_> {
         }
     }
 
-    /// Counts an active instruction; a property counts once per program.
+    fn note(&mut self, feature: &'static str, found: bool) {
+        *self.found.with.entry(feature).or_default() |= u64::from(found);
+    }
+
+    /// Counts an active instruction; a feature counts once per program.
     fn count(&mut self, block: &Block, at: usize, in_loop: bool) {
         let inst = &block.insts[at];
-        let is_array = |v: &Value| self.func.ty(*v) == Type::Array && self.activity.is_active(*v);
+        let is_array = |v: &Value| self.func.ty(*v).is_array() && self.activity.is_active(*v);
         let arrays = inst.results.iter().any(is_array);
-        let mut now = Coverage::default();
-        match inst.op {
+        let ranks = inst.results.iter().map(|r| self.func.ty(*r).rank());
+        let several = ranks.max().is_some_and(|rank| rank > 1);
+        self.note("several dimensions", several);
+        match &inst.op {
             Op::For | Op::While => {
                 let body = &inst.blocks[0];
                 let exits = || body.insts.iter().filter(|i| i.op == Op::ExitIf);
-                now.loops = 1;
-                now.nested_loops = in_loop.into();
-                now.while_loops = (inst.op == Op::While).into();
-                now.array_carries = arrays.into();
-                now.swapped_carries = self.is_swapped(body).into();
-                now.data_dependent_exits = exits().any(|e| self.depends_on_data(e.args[0])).into();
-                now.exits_that_compute = exits().any(|e| !e.blocks[0].insts.is_empty()).into();
+                let data = exits().any(|e| self.depends_on_data(e.args[0]));
+                let computing = exits().any(|e| !e.blocks[0].insts.is_empty());
+                let (swapped, changed) = (self.is_swapped(body), self.changes_shape(body));
+                self.note("a loop", true);
+                self.note("nested loops", in_loop);
+                self.note("a while loop", inst.op == Op::While);
+                self.note("carried arrays", arrays);
+                self.note("carried arrays swapped", swapped);
+                self.note("carries that change shape", changed);
+                self.note("data-dependent exits", data);
+                self.note("exits that compute", computing);
             }
-            Op::If => now.array_branches = arrays.into(),
-            Op::Load => now.overwrite_then_read = self.is_overwritten(block, at).into(),
-            Op::Fill | Op::Copy => now.arrays_made_in_loops = in_loop.into(),
+            Op::If => self.note("branches with arrays", arrays),
+            Op::Load => {
+                let overwritten = self.is_overwritten(block, at);
+                self.note("overwrite, then read", overwritten);
+            }
+            Op::Fill | Op::Copy => self.note("arrays made in loops", in_loop),
+            Op::Prim(_) => self.note("element by element", arrays),
+            Op::Array(op) => self.count_array(op, block, at),
             _ => {}
         }
-        let found = &mut self.found;
-        found.loops |= now.loops;
-        found.nested_loops |= now.nested_loops;
-        found.while_loops |= now.while_loops;
-        found.overwrite_then_read |= now.overwrite_then_read;
-        found.data_dependent_exits |= now.data_dependent_exits;
-        found.exits_that_compute |= now.exits_that_compute;
-        found.array_branches |= now.array_branches;
-        found.array_carries |= now.array_carries;
-        found.swapped_carries |= now.swapped_carries;
-        found.arrays_made_in_loops |= now.arrays_made_in_loops;
+    }
+
+    fn count_array(&mut self, op: &ArrayOp, block: &Block, at: usize) {
+        use ArrayOp::*;
+        let feature = match op {
+            Slice => "slices read",
+            Put | AddSlice => "slices written",
+            Sum(_) | CumSum(..) | Dot => "reductions",
+            Gemm(..) => "products",
+            Gather | ScatterAdd => "sorting and gathering",
+            Reshape | Transpose(_) | Expand(_) => "shapes rearranged",
+            _ => return,
+        };
+        self.note(feature, true);
+        let overwritten = *op == Slice && self.is_overwritten(block, at);
+        self.note("overwrite, then read", overwritten);
+    }
+
+    /// Whether a carried array is followed by one joined from parts or cut from it.
+    fn changes_shape(&self, body: &Block) -> bool {
+        body.yields.iter().any(|y| {
+            let inst = self.defined.get(y);
+            let made = inst.is_some_and(|i| {
+                matches!(
+                    i.op,
+                    Op::Fill | Op::Array(ArrayOp::Slice | ArrayOp::Put | ArrayOp::Reshape)
+                )
+            });
+            made && self.func.ty(*y).is_array() && self.activity.is_active(*y)
+        })
     }
 
     /// Whether a carry's version is yielded in another's place (the version or one made from it).
@@ -213,7 +218,7 @@ impl Find<'_> {
             while let Some(inst) = self.defined.get(&v).filter(|i| i.op == Op::Store) {
                 v = inst.args[0];
             }
-            self.func.ty(v) == Type::Array && carries.contains(&v) && carries[k] != v
+            self.func.ty(v).is_array() && carries.contains(&v) && carries[k] != v
         })
     }
 
@@ -221,7 +226,7 @@ impl Find<'_> {
     fn is_overwritten(&self, block: &Block, at: usize) -> bool {
         let (x, a) = (block.insts[at].args[0], block.insts[at].results[0]);
         let after = &block.insts[at + 1..];
-        let stored = after.iter().position(|i| i.op == Op::Store && i.args[0] == x);
+        let stored = after.iter().position(|i| i.op.takes().is_some() && i.args[0] == x);
         stored.is_some_and(|s| after[s + 1..].iter().any(|i| uses(i, a)))
     }
 

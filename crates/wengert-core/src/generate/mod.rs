@@ -3,7 +3,8 @@
 //! A seed names a program. [`check_program`] generates it, puts it through every check, and on
 //! failure gives back the smallest program found that fails the same way. [`run`] does so for many.
 //!
-//! Reading order: [`program`] (what is generated; its scalar expressions are in `scalar`), [`case`]
+//! Reading order: [`program`] (what is generated; its scalar expressions are in `scalar`, its small
+//! arrays in `small`, its statements on whole arrays in `tensor`), [`case`]
 //! (what is checked; loops in two parts in `compose`), [`shrink`], [`coverage`].
 //!
 //! ```
@@ -23,6 +24,8 @@ pub mod coverage;
 pub mod program;
 mod scalar;
 pub mod shrink;
+mod small;
+mod tensor;
 
 use crate::check::Random;
 use crate::interp::Val;
@@ -60,14 +63,14 @@ fn show(v: &Val) -> String {
     match v {
         Val::Scalar(Scalar::F64(x)) => format!("{x:?}"),
         Val::Scalar(s) => s.to_string(),
-        Val::Array(x) => format!("{x:?}"),
+        Val::Array(x) => x.to_string(),
         Val::Tape(_) => "tape".into(),
     }
 }
 
 /// The case a seed names: its program by all float parameters, or now and then by some of them.
 pub fn case(seed: u64) -> Case {
-    let Program { func, args } = program::program(seed);
+    let Program { func, callees, args } = program::program(seed);
     let mut random = Random(seed ^ 0xa11);
     let types = func.param_types();
     let floats: Vec<usize> = (0..types.len()).filter(|k| types[*k].is_float()).collect();
@@ -78,7 +81,7 @@ pub fn case(seed: u64) -> Case {
             wrt.push(floats[random.below(floats.len() as u64) as usize]);
         }
     }
-    Case { func, args, wrt, seed: random.bits() }
+    Case { func, callees, args, wrt, seed: random.bits() }
 }
 
 /// What came of checking a program.

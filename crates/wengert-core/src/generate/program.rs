@@ -6,9 +6,10 @@
 //! run time is a mistake of the generator or of the compiler, never of the program.
 
 use super::scalar::{Float, Int, STATE};
+use super::tensor::MATRIX;
 use crate::check::Random;
 use crate::interp::Val;
-use crate::ir::{Block, Builder, Func, Op, Type, Value};
+use crate::ir::{Block, Builder, Elem, Func, Op, Type, Value};
 use crate::ops::{Prim, Scalar};
 use std::sync::Arc;
 
@@ -26,13 +27,16 @@ enum Statement {
     Overwrite,
     Stencil,
     Array,
+    Tensor,
+    Call,
+    Small,
     If,
     For,
     While,
 }
 
 /// How often each kind is made, on average over programs.
-const STATEMENTS: [(Statement, u64); 11] = [
+const STATEMENTS: [(Statement, u64); 14] = [
     (Statement::Float, 8),
     (Statement::Int, 1),
     (Statement::Bool, 1),
@@ -41,9 +45,12 @@ const STATEMENTS: [(Statement, u64); 11] = [
     (Statement::Overwrite, 3),
     (Statement::Stencil, 3),
     (Statement::Array, 1),
+    (Statement::Tensor, 5),
+    (Statement::Call, 3),
+    (Statement::Small, 2),
     (Statement::If, 4),
-    (Statement::For, 4),
-    (Statement::While, 3),
+    (Statement::For, 6),
+    (Statement::While, 5),
 ];
 
 /// A generated program and where to run it.
@@ -51,6 +58,8 @@ const STATEMENTS: [(Statement, u64); 11] = [
 pub struct Program {
     /// The function, as generated: it has not been simplified.
     pub func: Func,
+    /// Functions it calls.
+    pub callees: Vec<Func>,
     /// Arguments that fit it.
     pub args: Vec<Val>,
 }
@@ -88,10 +97,25 @@ pub(super) struct Generator {
     weights: Vec<u64>,
     /// How many of 16 results and carries are arrays.
     arrays: u64,
+    /// Functions that can be called, earlier ones first.
+    callees: Vec<Func>,
 }
 
 /// The program with this seed.
 pub fn program(seed: u64) -> Program {
+    let mut random = Random(seed);
+    let mut callees: Vec<Func> = Vec::new();
+    if random.below(3) == 0 {
+        for k in 0..1 + random.below(2) {
+            let made = function(&format!("g{k}"), random.bits(), &[3, 5], callees.clone());
+            callees.push(made.func);
+        }
+    }
+    function("f", seed, &[6, 12, 24, 40], callees)
+}
+
+/// A function of this name, of about one of these sizes.
+fn function(name: &str, seed: u64, sizes: &[usize], callees: Vec<Func>) -> Program {
     let mut random = Random(seed);
     let mut params: Vec<(Type, Option<Arc<str>>)> = Vec::new();
     let mut args = Vec::new();
@@ -100,9 +124,16 @@ pub fn program(seed: u64) -> Program {
         args.push(Val::f64(random.float(-1.5, 1.5)));
     }
     for _ in 0..random.below(3) {
-        params.push((Type::Array, None));
+        params.push((Type::VECTOR, None));
         let n = 1 + random.below(4);
         args.push(Val::array((0..n).map(|_| random.float(-1.5, 1.5)).collect()));
+    }
+    if random.below(3) == 0 {
+        params.push((MATRIX, None));
+        let shape = vec![1 + random.below(3) as usize, 1 + random.below(3) as usize];
+        let n = shape.iter().product::<usize>();
+        let elements = (0..n).map(|_| random.float(-1.5, 1.5)).collect();
+        args.push(Val::shaped(crate::ops::Array::new(shape, elements)));
     }
     for _ in 0..random.below(3) {
         params.push((Type::I64, None));
@@ -112,14 +143,15 @@ pub fn program(seed: u64) -> Program {
         params.push((Type::Bool, None));
         args.push(Val::Scalar(Scalar::Bool(random.below(2) == 0)));
     }
-    let (b, values) = Builder::new("f", &params);
-    let budget = [6, 12, 24, 40][random.below(4) as usize];
+    let (b, values) = Builder::new(name, &params);
+    let budget = sizes[random.below(sizes.len() as u64) as usize];
     // Programs that lack some kinds of statements and abound in others reach states that an even mixture
     // never does (swarm testing: Groce et al. 2012).
     let weights =
         STATEMENTS.iter().map(|(_, w)| w * [0, 1, 1, 3][random.below(4) as usize]).collect();
     let arrays = [1, 5, 9][random.below(3) as usize];
-    let mut g = Generator { b, random, scope: Scope::default(), loops: 0, budget, weights, arrays };
+    let scope = Scope::default();
+    let mut g = Generator { b, random, scope, loops: 0, budget, weights, arrays, callees };
     for (v, (ty, _)) in values.iter().zip(&params) {
         g.see(*v, *ty);
     }
@@ -127,7 +159,8 @@ pub fn program(seed: u64) -> Program {
         g.statement();
     }
     let results = g.results();
-    Program { func: g.b.finish(results), args }
+    let callees = g.callees;
+    Program { func: g.b.finish(results), callees, args }
 }
 
 impl Generator {
@@ -143,13 +176,13 @@ impl Generator {
     }
 
     /// Puts a value in sight. Integers seen this way are small.
-    fn see(&mut self, v: Value, ty: Type) {
+    pub(super) fn see(&mut self, v: Value, ty: Type) {
         match ty {
             Type::F64 => self.scope.floats.push(Float { value: v, bound: STATE }),
             Type::I64 => self.scope.ints.push(Int { value: v, bound: 7 }),
             Type::Bool => self.scope.bools.push(v),
-            Type::Array => self.scope.arrays.push(Array { value: v, owned: true }),
-            Type::Tape => {}
+            Type::Array(Elem::F64, _) => self.scope.arrays.push(Array { value: v, owned: true }),
+            Type::F32 | Type::Array(..) | Type::Tape => {}
         }
     }
 
@@ -186,8 +219,11 @@ impl Generator {
             Some(Statement::Stencil) => self.stencil(),
             Some(Statement::Array) => {
                 let array = self.fresh_array();
-                self.see(array, Type::Array);
+                self.see(array, Type::VECTOR);
             }
+            Some(Statement::Tensor) => self.tensor(),
+            Some(Statement::Call) => self.call(),
+            Some(Statement::Small) => self.small_state(),
             Some(Statement::If) => self.branch(),
             Some(Statement::For) if self.loops < MAX_LOOPS => self.for_loop(),
             Some(Statement::While) if self.loops < MAX_LOOPS => self.while_loop(),
@@ -198,7 +234,7 @@ impl Generator {
     }
 
     /// An index that is in range of an array.
-    fn index(&mut self, array: Value) -> Value {
+    pub(super) fn index(&mut self, array: Value) -> Value {
         let known: Vec<Value> = self
             .scope
             .element_of
@@ -214,20 +250,32 @@ impl Generator {
         self.b.prim(Prim::IMod, &[i.value, n])
     }
 
-    /// An array to read.
+    /// A vector to read.
     fn readable(&mut self) -> Option<Value> {
-        let n = self.scope.arrays.len();
-        if n == 0 {
-            return None;
-        }
-        let k = self.recent(n);
-        Some(self.scope.arrays[k].value)
+        self.readable_where(|ty| ty == Type::VECTOR)
     }
 
-    /// An array to take over; it is no longer in sight.
+    /// An array of such a type to read.
+    pub(super) fn readable_where(&mut self, fits: impl Fn(Type) -> bool) -> Option<Value> {
+        let arrays = self.scope.arrays.iter().map(|a| a.value);
+        let found: Vec<Value> = arrays.filter(|v| fits(self.b.ty(*v))).collect();
+        if found.is_empty() {
+            return None;
+        }
+        let k = self.recent(found.len());
+        Some(found[k])
+    }
+
+    /// A vector to take over; it is no longer in sight.
     fn take_array(&mut self) -> Option<Value> {
+        self.take_where(|ty| ty == Type::VECTOR)
+    }
+
+    /// An array of such a type to take over.
+    pub(super) fn take_where(&mut self, fits: impl Fn(Type) -> bool) -> Option<Value> {
+        let arrays = self.scope.arrays.iter().enumerate();
         let owned: Vec<usize> =
-            (0..self.scope.arrays.len()).filter(|k| self.scope.arrays[*k].owned).collect();
+            arrays.filter(|(_, a)| a.owned && fits(self.b.ty(a.value))).map(|(k, _)| k).collect();
         if owned.is_empty() {
             return None;
         }
@@ -264,7 +312,7 @@ impl Generator {
         self.b.op(Op::Fill, &[n, v])[0]
     }
 
-    fn load_statement(&mut self) {
+    pub(super) fn load_statement(&mut self) {
         if let Some(array) = self.readable() {
             let i = self.index(array);
             let v = self.b.load(array, i);
@@ -282,7 +330,7 @@ impl Generator {
             }
             let v = self.state_float();
             let next = self.b.store(array, i, v);
-            self.see(next, Type::Array);
+            self.see(next, Type::VECTOR);
         } else {
             self.float_expression();
         }
@@ -310,7 +358,7 @@ impl Generator {
         let bound = STATE * STATE;
         self.scope.floats.push(Float { value: used, bound });
         self.scope.floats.push(Float { value: a, bound: STATE });
-        self.see(next, Type::Array);
+        self.see(next, Type::VECTOR);
     }
 
     /// Several elements read, one written: what makes taking an array back cheaper than saving loads.
@@ -335,7 +383,7 @@ impl Generator {
         let v = if self.chance(4) { self.state_float() } else { made.value };
         let i = self.index(array);
         let next = self.b.store(array, i, v);
-        self.see(next, Type::Array);
+        self.see(next, Type::VECTOR);
     }
 
     /// A type for a result or a carry.
@@ -343,7 +391,8 @@ impl Generator {
         match self.random.below(16) {
             0 => Type::I64,
             1 => Type::Bool,
-            k if k < 2 + self.arrays => Type::Array,
+            2 => MATRIX,
+            k if k < 3 + self.arrays => Type::VECTOR,
             _ => Type::F64,
         }
     }
@@ -368,8 +417,40 @@ impl Generator {
                 let i = self.int();
                 self.remainder(i.value, 7).value
             }
-            Type::Array => self.hand_on_array(),
+            Type::VECTOR => self.hand_on_array(),
+            Type::Array(..) => match self.take_where(|t| t == ty) {
+                Some(array) => array,
+                None => self.fresh_tensor(ty),
+            },
             _ => self.bool(),
+        }
+    }
+
+    /// A call of one of the functions made before.
+    fn call(&mut self) {
+        if self.callees.is_empty() {
+            return self.tensor();
+        }
+        let k = self.random.below(self.callees.len() as u64) as usize;
+        let (name, params) = (self.callees[k].name.clone(), self.callees[k].param_types());
+        let results = self.callees[k].results.clone();
+        // Arrays are handed over as copies: the callee may write to them.
+        let args: Vec<Value> = params
+            .iter()
+            .map(|ty| match self.readable_where(|t| t == *ty) {
+                Some(array) if ty.is_array() => self.b.op(Op::Copy, &[array])[0],
+                _ => self.hand_on(*ty),
+            })
+            .collect();
+        let values = self.b.inst(Op::Call(name), args, &results, Vec::new());
+        for (v, ty) in values.iter().zip(&results) {
+            match ty {
+                Type::F64 => {
+                    let made = self.squash(Float { value: *v, bound: 2.0 * STATE }, STATE);
+                    self.scope.floats.push(made);
+                }
+                _ => self.see(*v, *ty),
+            }
         }
     }
 
@@ -507,8 +588,7 @@ impl Generator {
         let mut seen = self.scope.floats.clone();
         let arrays: Vec<Value> = self.scope.arrays.iter().map(|a| a.value).collect();
         for array in arrays {
-            let i = self.index(array);
-            let value = self.b.load(array, i);
+            let value = self.some_element(array);
             seen.push(Float { value, bound: STATE });
         }
         let mut results = Vec::new();

@@ -52,13 +52,13 @@ pub fn shrink(case: &Case, trouble: &Trouble) -> Case {
     if trouble.kind == Kind::Invalid {
         return shrinker.best;
     }
-    let module = Module { funcs: vec![case.func.clone()], loops: Vec::new() };
+    let module = Module::of(case.func.clone());
     if let Ok(func) = pipeline::run(&module, &case.func.name) {
         shrinker.keep(Case { func, ..case.clone() });
     }
     while shrinker.pass() && shrinker.checks < MOST_CHECKS {}
     // Numbered afresh, as it will be when someone pastes it into a test.
-    let module = Module { funcs: vec![shrinker.best.func.clone()], loops: Vec::new() };
+    let module = Module::of(shrinker.best.func.clone());
     if let Ok(mut fresh) = parse::module(&module.to_string()) {
         let func = fresh.funcs.remove(0);
         shrinker.keep(Case { func, ..shrinker.best.clone() });
@@ -355,15 +355,17 @@ fn apply(case: &Case, edit: Edit) -> Option<Case> {
             let rounded = match next.args.get(k)? {
                 Val::Scalar(Scalar::F64(x)) if round(*x) != *x => Val::f64(round(*x)),
                 Val::Scalar(Scalar::I64(i)) if *i > 1 => Val::i64(i - 1),
-                Val::Array(x) if x.iter().any(|x| round(*x) != *x) => {
-                    Val::array(x.iter().map(|x| round(*x)).collect())
+                Val::Array(x) if x.floats().iter().any(|x| round(*x) != *x) => {
+                    Val::shaped(x.with_floats(x.floats().into_iter().map(round)))
                 }
                 _ => return None,
             };
             next.args[k] = rounded;
         }
         Edit::Shorten(k) => match next.args.get(k)? {
-            Val::Array(x) if x.len() > 1 => next.args[k] = Val::array(x[..x.len() - 1].to_vec()),
+            Val::Array(x) if x.shape.len() == 1 && x.len() > 1 => {
+                next.args[k] = Val::array(x.f64s()[..x.len() - 1].to_vec());
+            }
             _ => return None,
         },
     }

@@ -8,9 +8,8 @@
 
 use super::func::{Block, Func, Inst, Value};
 use super::infer;
-use super::types::{Op, Type};
-use crate::ops::value::eval;
-use crate::ops::{Prim, Scalar};
+use super::types::{Elem, Op, Type};
+use crate::ops::{ArrayOp, Prim, Scalar};
 use crate::span::Span;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,11 +17,13 @@ use std::sync::Arc;
 /// Appends instructions to a function under construction.
 #[derive(Debug)]
 pub struct Builder {
-    func: Func,
+    pub(super) func: Func,
     open: Vec<Block>,
     /// Per open block: the instructions appended so far that depend on their operands alone. A load is
     /// one of them, because it names the version it reads.
     known: Vec<HashMap<(Op, Vec<Value>), Value>>,
+    /// How values with one simple instruction are made.
+    pub(super) made: HashMap<Value, (Op, Vec<Value>)>,
     span: Span,
 }
 
@@ -36,6 +37,7 @@ impl Builder {
             func: Func::new(name),
             open: Vec::new(),
             known: Vec::new(),
+            made: HashMap::new(),
             span: Span::default(),
         };
         let values = builder.open_block(params);
@@ -80,6 +82,11 @@ impl Builder {
     /// A float constant.
     pub fn f64(&mut self, c: f64) -> Value {
         self.func.constant(Scalar::F64(c))
+    }
+
+    /// A float constant of this kind.
+    pub fn float(&mut self, elem: Elem, c: f64) -> Value {
+        self.func.constant(Scalar::float(elem, c))
     }
 
     /// An integer constant.
@@ -129,6 +136,9 @@ impl Builder {
         blocks: Vec<Block>,
     ) -> Vec<Value> {
         let results: Vec<Value> = types.iter().map(|t| self.func.value(*t, None)).collect();
+        if let (true, [result]) = (blocks.is_empty(), &results[..]) {
+            self.made.insert(*result, (op.clone(), args.clone()));
+        }
         let inst = Inst { op, args, results: results.clone(), blocks, span: self.span };
         if let Some(block) = self.open.last_mut() {
             block.insts.push(inst);
@@ -140,34 +150,51 @@ impl Builder {
     /// [`Builder::prim`]).
     pub fn op(&mut self, op: Op, args: &[Value]) -> Vec<Value> {
         let types: Vec<Type> = args.iter().map(|a| self.ty(*a)).collect();
-        match op {
-            Op::Len => return vec![self.shared(op, args, Type::I64)],
-            Op::Load => return vec![self.shared(op, args, Type::F64)],
-            Op::Store => {
-                // Loading the element just stored gives the value stored.
-                let next = self.inst(op, args.to_vec(), &[Type::Array], Vec::new());
-                if let (Some(scope), Some(next)) = (self.known.last_mut(), next.first()) {
-                    scope.insert((Op::Load, vec![*next, args[1]]), args[2]);
-                }
-                return next;
-            }
-            _ => {}
-        }
         let results = match infer::results(&op, &types) {
             Some(Ok(results)) => results,
             // Ill-typed code is the verifier's to report.
             _ => Vec::new(),
         };
-        self.inst(op, args.to_vec(), &results, Vec::new())
+        if let Some(v) = self.known_read(&op, args) {
+            return vec![v];
+        }
+        // A version named is a version unchanged: what reads it gives the same again.
+        let reads = match &op {
+            Op::Dim(_) | Op::Load => true,
+            Op::Array(op) => !op.in_place(),
+            _ => false,
+        };
+        if reads && results.len() == 1 && results[0].is_scalar() {
+            return vec![self.shared(op, args, results[0])];
+        }
+        let read_back = match op {
+            Op::Store => Some(Op::Load),
+            Op::Array(ArrayOp::Poke) => Some(Op::Array(ArrayOp::Peek)),
+            _ => None,
+        };
+        let next = self.inst(op, args.to_vec(), &results, Vec::new());
+        // Loading the element just stored gives the value stored.
+        if let (Some(read), Some(scope), [next]) = (read_back, self.known.last_mut(), &next[..]) {
+            let (v, indices) = args[1..].split_last().unwrap_or((next, &[]));
+            let load = std::iter::once(*next).chain(indices.iter().copied()).collect();
+            scope.insert((read, load), *v);
+        }
+        next
     }
 
     /// Appends a scalar operation, folded where the result is known.
     pub fn prim(&mut self, prim: Prim, args: &[Value]) -> Value {
-        if let Some(v) = self.fold(prim, args) {
+        if args.iter().all(|a| self.ty(*a).is_scalar())
+            && let Some(v) = self.fold(prim, args)
+        {
             return v;
         }
         let types: Vec<Type> = args.iter().map(|a| self.ty(*a)).collect();
         let ty = infer::prim_result(prim, &types).unwrap_or(Type::F64);
+        if ty.is_array() {
+            // Every array is a version of its own, to be taken over by one use.
+            return self.inst(Op::Prim(prim), args.to_vec(), &[ty], Vec::new())[0];
+        }
         self.shared(Op::Prim(prim), args, ty)
     }
 
@@ -175,8 +202,8 @@ impl Builder {
     /// already, or a new one. (Equal checked arithmetic traps equally, so the first one suffices.)
     fn shared(&mut self, op: Op, args: &[Value], ty: Type) -> Value {
         let key = (op.clone(), args.to_vec());
-        if let Some(v) = self.known.iter().rev().find_map(|scope| scope.get(&key)) {
-            return *v;
+        if let Some(v) = self.standing(&key) {
+            return v;
         }
         let v = self.inst(op, args.to_vec(), &[ty], Vec::new())[0];
         if let Some(scope) = self.known.last_mut() {
@@ -185,40 +212,15 @@ impl Builder {
         v
     }
 
-    /// Constant folding and identities. Each holds to the bit for every input, NaN and signed zeros
-    /// included.
-    fn fold(&mut self, prim: Prim, args: &[Value]) -> Option<Value> {
-        use Prim::*;
-        let constants: Vec<Option<Scalar>> = args.iter().map(|a| self.func.as_const(*a)).collect();
-        let inputs: Option<Vec<Scalar>> = constants.iter().copied().collect();
-        if let Some(Some(Ok(value))) = inputs.map(|inputs| eval(prim, &inputs)) {
-            return Some(self.func.constant(value));
-        }
-        let is = |k: usize, c: Scalar| constants.get(k).copied().flatten() == Some(c);
-        let one = Scalar::F64(1.0);
-        match prim {
-            Mul if is(1, one) => Some(args[0]),
-            Mul if is(0, one) => Some(args[1]),
-            Div if is(1, one) => Some(args[0]),
-            Sub if is(1, Scalar::F64(0.0)) => Some(args[0]),
-            Add if is(1, Scalar::F64(-0.0)) => Some(args[0]),
-            Add if is(0, Scalar::F64(-0.0)) => Some(args[1]),
-            IAdd | WAdd | ISub | WSub if is(1, Scalar::I64(0)) => Some(args[0]),
-            IAdd | WAdd if is(0, Scalar::I64(0)) => Some(args[1]),
-            IMul | WMul if is(1, Scalar::I64(1)) => Some(args[0]),
-            IMul | WMul if is(0, Scalar::I64(1)) => Some(args[1]),
-            Select if is(0, Scalar::Bool(true)) => Some(args[1]),
-            Select if is(0, Scalar::Bool(false)) => Some(args[2]),
-            Select if args[1] == args[2] => Some(args[1]),
-            And if is(0, Scalar::Bool(true)) || args[0] == args[1] => Some(args[1]),
-            And if is(1, Scalar::Bool(true)) => Some(args[0]),
-            And if is(0, Scalar::Bool(false)) => Some(args[0]),
-            And if is(1, Scalar::Bool(false)) => Some(args[1]),
-            Or if is(0, Scalar::Bool(false)) || args[0] == args[1] => Some(args[1]),
-            Or if is(1, Scalar::Bool(false)) => Some(args[0]),
-            Or if is(0, Scalar::Bool(true)) => Some(args[0]),
-            Or if is(1, Scalar::Bool(true)) => Some(args[1]),
-            _ => None,
+    /// The value of such an instruction in an enclosing block.
+    pub(super) fn standing(&self, key: &(Op, Vec<Value>)) -> Option<Value> {
+        self.known.iter().rev().find_map(|scope| scope.get(key)).copied()
+    }
+
+    /// Appends the instructions of a block that was closed to the open one.
+    pub fn splice(&mut self, block: Block) {
+        if let Some(open) = self.open.last_mut() {
+            open.insts.extend(block.insts);
         }
     }
 }
@@ -255,6 +257,30 @@ impl Builder {
         self.prim(Prim::Select, &[c, a, b])
     }
 
+    /// The number of elements along each axis.
+    pub fn dims(&mut self, x: Value) -> Vec<Value> {
+        (0..self.ty(x).rank()).map(|axis| self.op(Op::Dim(axis as u8), &[x])[0]).collect()
+    }
+
+    /// An array of equal elements; the value itself where there are no dimensions.
+    pub fn filled(&mut self, dims: &[Value], v: Value) -> Value {
+        if dims.is_empty() {
+            return v;
+        }
+        let args: Vec<Value> = dims.iter().copied().chain([v]).collect();
+        self.op(Op::Fill, &args)[0]
+    }
+
+    /// An array operation.
+    pub fn array(&mut self, op: ArrayOp, args: &[Value]) -> Value {
+        self.op(Op::Array(op), args)[0]
+    }
+
+    /// The float zero for values of this type, of its own size.
+    pub fn zero(&mut self, ty: Type) -> Value {
+        self.float(ty.elem().unwrap_or(Elem::F64), 0.0)
+    }
+
     /// An element.
     pub fn load(&mut self, x: Value, i: Value) -> Value {
         self.op(Op::Load, &[x, i])[0]
@@ -263,6 +289,19 @@ impl Builder {
     /// The next version of an array.
     pub fn store(&mut self, x: Value, i: Value, v: Value) -> Value {
         self.op(Op::Store, &[x, i, v])[0]
+    }
+
+    /// An element of an array of any rank.
+    pub fn element(&mut self, x: Value, index: &[Value]) -> Value {
+        let args: Vec<Value> = std::iter::once(x).chain(index.iter().copied()).collect();
+        self.op(Op::Load, &args)[0]
+    }
+
+    /// The next version of an array of any rank.
+    pub fn with_element(&mut self, x: Value, index: &[Value], v: Value) -> Value {
+        let index = index.iter().copied();
+        let args: Vec<Value> = std::iter::once(x).chain(index).chain([v]).collect();
+        self.op(Op::Store, &args)[0]
     }
 
     /// One record on the tape; nothing is pushed where there is nothing to record.

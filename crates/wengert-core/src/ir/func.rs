@@ -94,11 +94,7 @@ impl Func {
         if let Some(v) = self.constants.get(&c) {
             return *v;
         }
-        let ty = match c {
-            Scalar::F64(_) => Type::F64,
-            Scalar::I64(_) => Type::I64,
-            Scalar::Bool(_) => Type::Bool,
-        };
+        let ty = c.elem().scalar();
         self.values.push(ValueData { ty, constant: Some(c), name: None });
         let v = Value(self.values.len() as u32 - 1);
         self.constants.insert(c, v);
@@ -113,6 +109,14 @@ impl Func {
     /// The constant a value is, if it is one.
     pub fn as_const(&self, v: Value) -> Option<Scalar> {
         self.values[v.index()].constant
+    }
+
+    /// Whether an instruction can neither fail nor have an effect, so that it may be executed early.
+    pub fn is_movable(&self, inst: &Inst) -> bool {
+        // Element by element, several arrays can have different shapes.
+        let arrays = inst.args.iter().filter(|a| self.ty(**a).is_array()).count();
+        let fits = !matches!(inst.op, Op::Prim(_) | Op::Array(_)) || arrays < 2;
+        inst.op.is_pure() && fits
     }
 
     /// The user's name of a value.
@@ -161,6 +165,22 @@ pub struct LoopPlan {
     pub bounded: bool,
 }
 
+/// The derivative of a function, where its author gives it: `rule @f jvp @g vjp @h`.
+///
+/// With `@f(x..) -> (y..)`, and tangents and adjoints for floats only:
+///
+/// - `@g(x.., dx..) -> (y.., dy..)`
+/// - `@h(x.., y.., y_bar..) -> (x_bar..)`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The function the rule is for.
+    pub func: Arc<str>,
+    /// What forward mode calls.
+    pub jvp: Option<Arc<str>>,
+    /// What reverse mode calls.
+    pub vjp: Option<Arc<str>>,
+}
+
 /// A set of functions that call each other.
 #[derive(Clone, Debug, Default)]
 pub struct Module {
@@ -168,9 +188,21 @@ pub struct Module {
     pub funcs: Vec<Func>,
     /// The outlined loops.
     pub loops: Vec<LoopPlan>,
+    /// Derivatives given by their authors.
+    pub rules: Vec<Rule>,
 }
 
 impl Module {
+    /// A function alone.
+    pub fn of(func: Func) -> Module {
+        Module { funcs: vec![func], ..Module::default() }
+    }
+
+    /// The rule of the function of that name.
+    pub fn rule(&self, name: &str) -> Option<&Rule> {
+        self.rules.iter().find(|r| &*r.func == name)
+    }
+
     /// The function of that name.
     pub fn func(&self, name: &str) -> Option<&Func> {
         self.funcs.iter().find(|f| &*f.name == name)

@@ -13,6 +13,8 @@ pub(super) enum Token {
     Word(String),
     /// A float, with a point, an exponent or a name (`inf`, `nan`).
     Float(f64),
+    /// The same with `f32` behind it.
+    Single(f32),
     /// An integer; hexadecimal ones are bit patterns.
     Int(i64),
     /// A quoted message.
@@ -80,6 +82,8 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Diagnostic> {
             match &text[start..at] {
                 "inf" => Token::Float(f64::INFINITY),
                 "nan" => Token::Float(f64::NAN),
+                "inff32" => Token::Single(f32::INFINITY),
+                "nanf32" => Token::Single(f32::NAN),
                 word => Token::Word(word.to_string()),
             }
         } else {
@@ -131,6 +135,9 @@ fn number_end(bytes: &[u8], start: usize) -> usize {
 fn number(text: &str) -> Option<Token> {
     if let Some(hex) = text.strip_prefix("0x") {
         return u64::from_str_radix(hex, 16).ok().map(|bits| Token::Int(bits as i64));
+    }
+    if let Some(single) = text.strip_suffix("f32") {
+        return single.parse().ok().map(Token::Single);
     }
     match text {
         "-inf" => Some(Token::Float(f64::NEG_INFINITY)),

@@ -2,17 +2,19 @@
 //!
 //! Reading order: [`types`] (types, operations), [`func`] (functions, blocks, instructions),
 //! [`infer`] (result types of each operation), [`builder`] (how programs are made), [`print`] and
-//! [`parse`] (the text form), [`verify`] (what a well-formed program is).
+//! [`parse`] (the text form), [`verify`] (what a well-formed program is), [`uses`] (who uses what).
 
 pub mod builder;
+mod fold;
 pub mod func;
 pub mod infer;
 mod lex;
 pub mod parse;
 pub mod print;
 pub mod types;
+pub mod uses;
 pub mod verify;
 
 pub use builder::Builder;
-pub use func::{Block, Func, Inst, LoopPlan, Module, Value};
-pub use types::{Op, Phase, Type};
+pub use func::{Block, Func, Inst, LoopPlan, Module, Rule, Value};
+pub use types::{Elem, MAX_RANK, Op, Phase, Type};

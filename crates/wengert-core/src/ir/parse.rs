@@ -11,10 +11,10 @@
 //! ```
 
 use super::builder::Builder;
-use super::func::{Block, Func, LoopPlan, Module, Value};
+use super::func::{Block, Func, LoopPlan, Module, Rule, Value};
 use super::lex::{Token, tokens};
-use super::types::{Op, Phase, Type};
-use crate::ops::{Prim, Scalar};
+use super::types::{MAX_RANK, Op, Phase, Type};
+use crate::ops::{ArrayOp, Prim, Scalar};
 use crate::span::{Diagnostic, Span};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,7 +38,15 @@ pub fn module(text: &str) -> Result<Module, Diagnostic> {
                 module.funcs.push(func);
             }
             Token::Word(w) if w == "loop" => module.loops.push(parser.plan()?),
-            _ => return Err(parser.expected("`func` or `loop`")),
+            Token::Word(w) if w == "rule" => {
+                let span = parser.span();
+                let rule = parser.rule()?;
+                if module.rule(&rule.func).is_some() {
+                    return Err(parser.error(span, format!("`@{}` has two rules", rule.func)));
+                }
+                module.rules.push(rule);
+            }
+            _ => return Err(parser.expected("`func`, `loop` or `rule`")),
         }
     }
 }
@@ -139,23 +147,32 @@ impl Parser {
     }
 
     fn ty(&mut self) -> Parsed<Type> {
-        if self.accept("[") {
-            self.word("f64")?;
-            self.mark("]")?;
-            return Ok(Type::Array);
+        const TYPES: &str =
+            "a type: f64, f32, i64, bool, tape, or an array of one such as [f64] or [[f64]]";
+        let mut rank = 0;
+        while self.accept("[") {
+            rank += 1;
         }
         let ty = match self.peek() {
             Token::Word(w) => match w.as_str() {
                 "f64" => Type::F64,
+                "f32" => Type::F32,
                 "i64" => Type::I64,
                 "bool" => Type::Bool,
                 "tape" => Type::Tape,
-                _ => return Err(self.expected("a type: f64, i64, bool, [f64] or tape")),
+                _ => return Err(self.expected(TYPES)),
             },
-            _ => return Err(self.expected("a type: f64, i64, bool, [f64] or tape")),
+            _ => return Err(self.expected(TYPES)),
         };
+        let span = self.span();
         self.next();
-        Ok(ty)
+        (0..rank).try_for_each(|_| self.mark("]"))?;
+        match ty.elem() {
+            _ if rank == 0 => Ok(ty),
+            Some(elem) if rank <= MAX_RANK => Ok(Type::of(elem, rank)),
+            Some(_) => Err(self.error(span, format!("arrays have at most {MAX_RANK} dimensions"))),
+            None => Err(self.error(span, "there are no arrays of tapes")),
+        }
     }
 
     fn types(&mut self) -> Parsed<Vec<Type>> {
@@ -202,6 +219,24 @@ impl Parser {
         self.word("reverse")?;
         let reverse = self.symbol()?;
         Ok(LoopPlan { name, advance, record, reverse, carries, state, finals, bounded })
+    }
+
+    /// `rule @f jvp @g vjp @h`; one of the two may be missing.
+    fn rule(&mut self) -> Parsed<Rule> {
+        self.word("rule")?;
+        let func = self.symbol()?;
+        let mut given = [None, None];
+        for (mode, by) in ["jvp", "vjp"].into_iter().zip(&mut given) {
+            if self.is_word(mode) {
+                self.next();
+                *by = Some(self.symbol()?);
+            }
+        }
+        let [jvp, vjp] = given;
+        if jvp.is_none() && vjp.is_none() {
+            return Err(self.expected("`jvp @g` or `vjp @h`"));
+        }
+        Ok(Rule { func, jvp, vjp })
     }
 
     fn func(&mut self) -> Parsed<Func> {
@@ -282,6 +317,7 @@ impl Parser {
                 .get(&name)
                 .ok_or_else(|| self.error(span, format!("`%{name}` is not defined before this")))?,
             Token::Float(x) => b.constant(Scalar::F64(x)),
+            Token::Single(x) => b.constant(Scalar::F32(x)),
             Token::Int(x) => b.constant(Scalar::I64(x)),
             Token::Word(w) if w == "true" => b.bool(true),
             Token::Word(w) if w == "false" => b.bool(false),
@@ -327,15 +363,30 @@ impl Parser {
     }
 
     fn operation(&mut self, b: &mut Builder, word: &str, span: Span) -> Parsed<Operation> {
+        let attributes = self.attributes()?;
+        let texts: Vec<&str> = attributes.iter().map(String::as_str).collect();
         let simple = match word {
             "len" => Some(Op::Len),
+            "dim" => match texts[..] {
+                [axis] => axis.parse().ok().map(Op::Dim),
+                _ => return Err(self.error(span, "`dim` needs one axis, as in `dim[0]`")),
+            },
             "load" => Some(Op::Load),
             "store" => Some(Op::Store),
             "fill" => Some(Op::Fill),
             "copy" => Some(Op::Copy),
             "push" => Some(Op::Push),
-            _ => Prim::from_name(word).map(Op::Prim),
+            _ if texts.is_empty() && Prim::from_name(word).is_some() => {
+                Prim::from_name(word).map(Op::Prim)
+            }
+            _ => {
+                let op = ArrayOp::from_text(word, &texts).map_err(|m| self.error(span, m))?;
+                op.map(Op::Array)
+            }
         };
+        if simple.is_none() && !texts.is_empty() {
+            return Err(self.error(span, format!("`{word}` takes nothing in brackets")));
+        }
         if let Some(op) = simple {
             let args = self.operands(b)?;
             let types: Vec<Type> = args.iter().map(|a| b.ty(*a)).collect();
@@ -345,6 +396,7 @@ impl Parser {
             return Ok((op, args, results, Vec::new()));
         }
         match word {
+            "tape" => Ok((Op::Tape, Vec::new(), vec![Type::Tape], Vec::new())),
             "pop" => {
                 let tape = self.operand(b)?;
                 self.mark(":")?;
@@ -391,6 +443,28 @@ impl Parser {
             "for" | "while" => self.looping(b, word),
             _ => Err(self.error(span, format!("`{word}` is not an operation"))),
         }
+    }
+
+    /// What stands in brackets behind an operation: axes, or letters.
+    fn attributes(&mut self) -> Parsed<Vec<String>> {
+        let mut found = Vec::new();
+        if !self.accept("[") {
+            return Ok(found);
+        }
+        while !self.accept("]") {
+            if !found.is_empty() {
+                self.mark(",")?;
+            }
+            match self.next() {
+                Token::Int(axis) => found.push(axis.to_string()),
+                Token::Word(letter) => found.push(letter),
+                _ => {
+                    self.at -= 1;
+                    return Err(self.expected("an axis or a letter"));
+                }
+            }
+        }
+        Ok(found)
     }
 
     fn looping(&mut self, b: &mut Builder, word: &str) -> Parsed<Operation> {

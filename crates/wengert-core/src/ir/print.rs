@@ -3,7 +3,7 @@
 //! Constants are printed where they are used; every other value is `%7`, or `%h.7` where the user
 //! called it `h`. `parse` reads this back.
 
-use super::func::{Block, Func, Inst, LoopPlan, Module, Value};
+use super::func::{Block, Func, Inst, LoopPlan, Module, Rule, Value};
 use super::infer;
 use super::types::{Op, Phase};
 use std::fmt::{self, Display, Write};
@@ -18,6 +18,9 @@ impl Display for Module {
         }
         for plan in &self.loops {
             write!(f, "\n{plan}")?;
+        }
+        for rule in &self.rules {
+            write!(f, "\n{rule}")?;
         }
         Ok(())
     }
@@ -36,6 +39,18 @@ impl Display for LoopPlan {
         }
         let (advance, record, reverse) = (&self.advance, &self.record, &self.reverse);
         writeln!(f, ") advance @{advance} record @{record} reverse @{reverse}")
+    }
+}
+
+impl Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rule @{}", self.func)?;
+        for (mode, by) in [("jvp", &self.jvp), ("vjp", &self.vjp)] {
+            if let Some(by) = by {
+                write!(f, " {mode} @{by}")?;
+            }
+        }
+        f.write_char('\n')
     }
 }
 
@@ -106,7 +121,10 @@ fn inst(f: &mut fmt::Formatter<'_>, func: &Func, i: &Inst, depth: usize) -> fmt:
     let types = || infer::list(&i.results.iter().map(|r| func.ty(*r)).collect::<Vec<_>>());
     match &i.op {
         Op::Prim(p) => write!(f, "{} {args}", p.name())?,
-        Op::Len => write!(f, "len {args}")?,
+        Op::Dim(0) => write!(f, "len {args}")?,
+        Op::Dim(axis) => write!(f, "dim[{axis}] {args}")?,
+        Op::Array(op) => write!(f, "{}{} {args}", op.name(), op.attributes())?,
+        Op::Tape => write!(f, "tape")?,
         Op::Load => write!(f, "load {args}")?,
         Op::Store => write!(f, "store {args}")?,
         Op::Fill => write!(f, "fill {args}")?,

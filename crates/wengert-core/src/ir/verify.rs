@@ -2,9 +2,9 @@
 //!
 //! Types, dominance (structured: a value is visible after its instruction, in its block and the
 //! blocks nested there), and linearity: a version of an array or tape is consumed at most once on
-//! any path and not used after that. Reading an array (`load`, `len`, `copy`) does not consume it.
+//! any path and not used after that. Reading an array (`load`, `len`, `copy`, `sum` ..) does not consume it.
 
-use super::func::{Block, Func, Inst, LoopPlan, Module, Value};
+use super::func::{Block, Func, Inst, LoopPlan, Module, Rule, Value};
 use super::infer;
 use super::types::{Op, Phase, Type};
 use crate::span::{Diagnostic, Span};
@@ -13,7 +13,43 @@ use std::collections::HashSet;
 /// Checks every function of a module.
 pub fn module(module: &Module) -> Result<(), Diagnostic> {
     module.funcs.iter().try_for_each(|f| func(module, f))?;
-    module.loops.iter().try_for_each(|l| plan(module, l))
+    module.loops.iter().try_for_each(|l| plan(module, l))?;
+    module.rules.iter().try_for_each(|r| rule(module, r))
+}
+
+/// Checks that the functions of a rule have the types that derivatives of its function have.
+fn rule(module: &Module, rule: &Rule) -> Result<(), Diagnostic> {
+    let error = |message: String| {
+        Err(Diagnostic::new("ir-invalid", format!("in the rule of `@{}`: {message}", rule.func)))
+    };
+    let Some(func) = module.func(&rule.func) else {
+        return error("there is no such function".into());
+    };
+    let floats =
+        |types: &[Type]| types.iter().copied().filter(|t| t.is_float()).collect::<Vec<_>>();
+    let (params, results) = (func.param_types(), func.results.clone());
+    if params.contains(&Type::Tape) || results.contains(&Type::Tape) {
+        return error("a function that takes or gives a tape cannot have one".into());
+    }
+    let (dx, dy) = (floats(&params), floats(&results));
+    let jvp = ([&params[..], &dx].concat(), [&results[..], &dy].concat());
+    let vjp = ([&params[..], &results, &dy].concat(), dx);
+    for (mode, name, (takes, gives)) in [("jvp", &rule.jvp, jvp), ("vjp", &rule.vjp, vjp)] {
+        let Some(name) = name else { continue };
+        let Some(by) = module.func(name) else {
+            return error(format!("there is no function `@{name}`"));
+        };
+        if by.param_types() != takes || by.results != gives {
+            return error(format!(
+                "its {mode} `@{name}` must be ({}) -> ({}), but is ({}) -> ({})",
+                infer::list(&takes),
+                infer::list(&gives),
+                infer::list(&by.param_types()),
+                infer::list(&by.results)
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Checks that the functions of an outlined loop fit together.
@@ -193,7 +229,17 @@ impl Verifier<'_> {
             _ => {}
         }
         match &inst.op {
-            Op::Store => self.takes(inst.args[0], inst.span)?,
+            op if op.takes().is_some() => {
+                let target = inst.args[0];
+                if inst.args[1..].contains(&target) {
+                    let message = format!(
+                        "`{}` is changed in place and used by the same operation; `copy` it for one of them",
+                        self.show(target)
+                    );
+                    return Err(self.error(inst.span, message));
+                }
+                self.takes(target, inst.span)?;
+            }
             // Array handles go onto the tape with their storage.
             Op::Push => inst.args.iter().try_for_each(|a| self.takes(*a, inst.span))?,
             Op::Pop => {
@@ -271,7 +317,7 @@ impl Verifier<'_> {
     /// A call takes over the arrays its callee writes or hands on; it only reads the others.
     fn call_args(&mut self, callee: &Func, inst: &Inst) -> Checked {
         for (k, (arg, param)) in inst.args.iter().zip(callee.params()).enumerate() {
-            if self.func.ty(*arg) == Type::Tape || consumes(callee, *param) {
+            if self.func.ty(*arg) == Type::Tape || consumes(self.module, callee, *param) {
                 let others = inst.args.iter().enumerate().filter(|(j, _)| *j != k);
                 if self.func.ty(*arg).is_linear() && others.map(|(_, a)| a).any(|a| a == arg) {
                     let message = format!(
@@ -321,20 +367,52 @@ impl Verifier<'_> {
     }
 }
 
-/// Whether a function takes over its array parameter `v`: stores into it, carries it or returns it.
-pub fn consumes(func: &Func, v: Value) -> bool {
-    fn in_block(block: &Block, v: Value) -> bool {
-        block.yields.contains(&v)
-            || block.insts.iter().any(|inst| {
-                let taken = match &inst.op {
-                    Op::Store => inst.args[0] == v,
-                    Op::Push | Op::For | Op::While | Op::Call(_) | Op::Drive(..) => {
-                        inst.args.contains(&v)
-                    }
-                    _ => false,
-                };
-                taken || inst.blocks.iter().any(|b| in_block(b, v))
-            })
+/// Whether a function takes over its array or tape parameter `v`: stores into it, carries it, returns it,
+/// or passes it to a function of the module that does. Functions that are not there take over nothing.
+pub fn consumes(module: &Module, func: &Func, v: Value) -> bool {
+    let mut seen = HashSet::new();
+    func.ty(v).is_linear() && takes_over(module, &func.body, v, &mut seen)
+}
+
+/// The same of a function alone: what only its callees take over does not count.
+pub fn consumes_itself(func: &Func, v: Value) -> bool {
+    consumes(&Module::default(), func, v)
+}
+
+/// `seen` holds the parameters looked at already: recursion adds nothing to what they do.
+fn takes_over<'m>(
+    module: &'m Module,
+    block: &Block,
+    v: Value,
+    seen: &mut HashSet<(&'m str, usize)>,
+) -> bool {
+    block.yields.contains(&v)
+        || block.insts.iter().any(|inst| {
+            let used = inst.args.contains(&v);
+            let taken = match &inst.op {
+                op if op.takes().is_some() => inst.args[0] == v,
+                Op::Push | Op::Pop | Op::For | Op::While => used,
+                Op::Call(_) | Op::Drive(..) if used => {
+                    let params = callee(module, &inst.op)
+                        .into_iter()
+                        .flat_map(|f| f.params().iter().enumerate().map(move |(k, p)| (f, k, *p)));
+                    let passed = params.filter(|(_, k, _)| inst.args.get(*k) == Some(&v));
+                    passed.collect::<Vec<_>>().into_iter().any(|(f, k, p)| {
+                        seen.insert((&*f.name, k)) && takes_over(module, &f.body, p, seen)
+                    })
+                }
+                _ => false,
+            };
+            taken || inst.blocks.iter().any(|b| takes_over(module, b, v, seen))
+        })
+}
+
+/// The function an instruction calls.
+fn callee<'m>(module: &'m Module, op: &Op) -> Option<&'m Func> {
+    match op {
+        Op::Call(name) => module.func(name),
+        Op::Drive(name, Phase::Forward) => module.func(&module.plan(name)?.record),
+        Op::Drive(name, Phase::Reverse) => module.func(&module.plan(name)?.reverse),
+        _ => None,
     }
-    func.ty(v).is_linear() && in_block(&func.body, v)
 }

@@ -22,7 +22,7 @@ impl Lowering<'_> {
     pub(super) fn types(&self) -> Types {
         let known = self.env.names().filter_map(|(name, (binding, _))| match binding {
             Binding::Scalar(v) => Some((name.clone(), self.b.ty(*v))),
-            Binding::Array(_) => Some((name.clone(), Type::Array)),
+            Binding::Array(_) => Some((name.clone(), Type::VECTOR)),
             Binding::Maybe(_) => None,
         });
         known.collect()
@@ -175,7 +175,7 @@ impl Lowering<'_> {
                     if fresh(&then.env, a) && fresh(&otherwise.env, b) {
                         then.block.yields.push(then.env.version(a));
                         otherwise.block.yields.push(otherwise.env.version(b));
-                        types.push(Type::Array);
+                        types.push(Type::VECTOR);
                         merged.push((name.clone(), *set_at));
                     } else if a == b && !before.made_since(a, count) {
                         rebound.push((name.clone(), Binding::Array(a), *set_at));
@@ -193,7 +193,7 @@ impl Lowering<'_> {
             if t != old || o != old {
                 then.block.yields.push(t);
                 otherwise.block.yields.push(o);
-                types.push(Type::Array);
+                types.push(Type::VECTOR);
                 changed.push(s);
             }
         }

@@ -574,7 +574,8 @@ pub(super) fn described(ty: Type) -> &'static str {
         Type::F64 => "a float",
         Type::I64 => "an integer",
         Type::Bool => "a truth value",
-        Type::Array => "an array",
+        Type::F32 => "a single-precision float",
+        Type::Array(..) => "an array",
         Type::Tape => "a tape",
     }
 }

@@ -42,7 +42,7 @@ pub(super) fn parameters(
                 )
                 .label(p.span, "declared here")
                 .help("declare it as `float`, or leave the annotation out")),
-                (None | Some(DeclaredType::Array), ArgType::Array) => Ok(Type::Array),
+                (None | Some(DeclaredType::Array), ArgType::Array) => Ok(Type::VECTOR),
                 (Some(DeclaredType::Array), _) => Err(mismatch("an array", "a number")),
                 (Some(_), ArgType::Array) => Err(mismatch("a number", "an array")),
                 (Some(DeclaredType::I64), ArgType::Float) => Err(mismatch("an integer", "a float")),
@@ -370,7 +370,7 @@ impl<'t> Infer<'t> {
                     }
                     "bool" => Type::Bool,
                     "zeros" | "ones" | "empty" | "full" | "zeros_like" | "ones_like" | "copy" => {
-                        Type::Array
+                        Type::VECTOR
                     }
                     "abs" | "min" | "max" => {
                         args.iter().map(|a| self.expr(a, types)).reduce(join).unwrap_or(Type::F64)
@@ -419,7 +419,7 @@ pub(super) fn join(a: Type, b: Type) -> Type {
 fn binary(op: BinaryOp, a: Type, b: Type) -> Type {
     match op {
         BinaryOp::Div => Type::F64,
-        _ if a == Type::Array || b == Type::Array => Type::Array,
+        _ if a == Type::VECTOR || b == Type::VECTOR => Type::VECTOR,
         _ if a == Type::F64 || b == Type::F64 => Type::F64,
         _ => Type::I64,
     }

@@ -247,7 +247,7 @@ impl Lowering<'_> {
         types.extend(var.map(|v| (v.text.clone(), Type::I64)));
         infer.loop_head(body, &mut types);
         for (k, ty) in infer.returned.clone().into_iter().enumerate() {
-            if ty == Type::Array {
+            if ty == Type::VECTOR {
                 return Err(Diagnostic::new(
                     "unsupported-syntax",
                     "returning an array from inside a loop is not supported yet",
@@ -290,7 +290,7 @@ impl Lowering<'_> {
             match binding {
                 Binding::Scalar(v) => {
                     let ty = types.get(name).map_or(self.b.ty(*v), |t| join(self.b.ty(*v), *t));
-                    if ty == Type::Array {
+                    if ty == Type::VECTOR {
                         return Err(Diagnostic::new(
                             "rank-change",
                             format!("`{name}` is a number before the loop and an array in it"),

@@ -100,7 +100,7 @@ pub fn lower(
     }
     let results = lowering.body(func, func.name.span, true).map_err(|e| vec![e])?;
     let results = lowering.distinct(results);
-    Ok(Module { funcs: vec![lowering.b.finish(results)], loops: Vec::new() })
+    Ok(Module::of(lowering.b.finish(results)))
 }
 
 /// The state of lowering one function.
@@ -134,7 +134,7 @@ impl Lowering<'_> {
     /// A binding for a value just made: arrays get storage of their own.
     fn bind_value(&mut self, v: Value) -> Binding {
         match self.b.ty(v) {
-            Type::Array => Binding::Array(self.env.new_storage(v)),
+            Type::VECTOR => Binding::Array(self.env.new_storage(v)),
             _ => Binding::Scalar(v),
         }
     }

@@ -2,32 +2,97 @@
 //!
 //! Each is one `.wir` file beside this one. The interpreter runs these programs and compiled code
 //! inlines them, so every backend gives the same bits whatever the machine's own math library does.
+//! A program may use other elementary functions, and call the parts that several programs share.
 
-use crate::ir::{Func, parse};
-use crate::ops::Prim;
+use crate::interp::{Interp, Val};
+use crate::ir::{Func, Module, parse};
+use crate::ops::{Prim, Scalar};
 use std::sync::{Arc, LazyLock};
 
-static PROGRAMS: LazyLock<Vec<(Prim, Func)>> = LazyLock::new(|| {
-    let sources = [
-        (Prim::Exp, include_str!("exp.wir")),
-        (Prim::Log, include_str!("log.wir")),
-        (Prim::Sin, include_str!("sin.wir")),
-        (Prim::Cos, include_str!("cos.wir")),
-        (Prim::Tanh, include_str!("tanh.wir")),
-    ];
-    sources.into_iter().map(|(prim, text)| (prim, parsed(prim.name(), text))).collect()
-});
+/// One elementary function: as expanded code has it, and as a function under the name it is called by.
+struct Program {
+    prim: Prim,
+    inline: LazyLock<Func>,
+    called: LazyLock<Func>,
+}
 
-/// Functions that expanded programs call: slow paths, and the programs themselves.
-static CALLED: LazyLock<Vec<Func>> = LazyLock::new(|| {
-    let slow_path = parsed("reduce_huge", include_str!("reduce_huge.wir"));
-    let programs = PROGRAMS.iter().map(|(_, program)| {
-        let mut program = program.clone();
-        program.name = callable(&program);
-        program
-    });
-    programs.chain([slow_path]).collect()
-});
+macro_rules! programs {
+    ($($prim:ident $name:literal;)*) => {
+        static PROGRAMS: [Program; [$($name),*].len()] = [$(Program {
+            prim: Prim::$prim,
+            inline: LazyLock::new(|| parsed($name, include_str!(concat!($name, ".wir")))),
+            called: LazyLock::new(|| {
+                let mut func = parsed($name, include_str!(concat!($name, ".wir")));
+                func.name = callable(&func);
+                func
+            }),
+        }),*];
+    };
+}
+
+/// Functions that programs call: slow paths, and what several of them share.
+macro_rules! parts {
+    ($($name:literal;)*) => {
+        static PARTS: [(&str, LazyLock<Func>); [$($name),*].len()] = [$((
+            concat!("math.", $name),
+            LazyLock::new(|| parsed($name, include_str!(concat!($name, ".wir")))),
+        )),*];
+    };
+}
+
+programs! {
+    Ceil "ceil";
+    Trunc "trunc";
+    Sign "sign";
+    CopySign "copysign";
+    Relu "relu";
+    Clamp "clamp";
+    Rem "rem";
+    Exp "exp";
+    Log "log";
+    Sin "sin";
+    Cos "cos";
+    Tanh "tanh";
+    Cbrt "cbrt";
+    Exp2 "exp2";
+    Expm1 "expm1";
+    Log2 "log2";
+    Log10 "log10";
+    Log1p "log1p";
+    Tan "tan";
+    Asin "asin";
+    Acos "acos";
+    Atan "atan";
+    Atan2 "atan2";
+    Sinh "sinh";
+    Cosh "cosh";
+    Asinh "asinh";
+    Acosh "acosh";
+    Atanh "atanh";
+    Pow "pow";
+    PowI "powi";
+    Hypot "hypot";
+    LogAddExp "logaddexp";
+    Erf "erf";
+    Erfc "erfc";
+    NormCdf "normcdf";
+    NormInv "norminv";
+    LGamma "lgamma";
+    PolyGamma "polygamma";
+    Sigmoid "sigmoid";
+    Softplus "softplus";
+}
+
+parts! {
+    "reduce_huge";
+    "rem_huge";
+    "log_pair";
+    "pow_core";
+    "log_parts";
+    "erfc_scaled";
+    "digamma_parts";
+    "hurwitz";
+}
 
 fn parsed(name: &str, text: &str) -> Func {
     match parse::module(text) {
@@ -39,7 +104,11 @@ fn parsed(name: &str, text: &str) -> Func {
 
 /// A function that expanded programs call, by its name.
 pub fn called(name: &str) -> Option<&'static Func> {
-    CALLED.iter().find(|f| &*f.name == name)
+    let part = PARTS.iter().find(|(part, _)| *part == name).map(|(_, func)| &**func);
+    part.or_else(|| {
+        let row = Prim::from_name(name.strip_prefix("math.")?)?;
+        PROGRAMS.iter().find(|p| p.prim == row).map(|p| &*p.called)
+    })
 }
 
 /// The name a program is called by; no user's function can have it.
@@ -57,5 +126,15 @@ pub fn program(prim: Prim) -> &'static Func {
 
 /// The program of an operation, where it is one.
 pub fn find(prim: Prim) -> Option<&'static Func> {
-    PROGRAMS.iter().find(|(p, _)| *p == prim).map(|(_, f)| f)
+    PROGRAMS.iter().find(|p| p.prim == prim).map(|p| &*p.inline)
+}
+
+/// The value of an elementary function of floats and integers, as the interpreter computes it.
+pub fn value(prim: Prim, inputs: &[Scalar]) -> f64 {
+    let module = Module::of(program(prim).clone());
+    let inputs = inputs.iter().copied().map(Val::Scalar).collect();
+    match Interp::new(&module).call(prim.name(), inputs).as_deref() {
+        Ok([Val::Scalar(Scalar::F64(y))]) => *y,
+        _ => f64::NAN,
+    }
 }

@@ -5,6 +5,9 @@
 //! over the emitter in `transform` it appends IR instructions, over [`Uses`] it tells which inputs
 //! (and whether the output) the reverse sweep needs.
 
+use super::table::Prim;
+use super::value::Scalar;
+use crate::math;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// A type partials can be evaluated in.
@@ -35,6 +38,40 @@ pub trait Real:
     fn recip_of(self, c: f64) -> Self;
     /// -1, 0 or 1 with the sign of `self` (0 at 0).
     fn sign(self) -> Self;
+    /// `1 - self`.
+    fn flipped(self) -> Self {
+        -self + 1.0
+    }
+    /// The nearest integer; no derivative passes.
+    fn round(self) -> Self;
+    /// Hyperbolic sine.
+    fn sinh(self) -> Self;
+    /// Hyperbolic cosine.
+    fn cosh(self) -> Self;
+    /// `1 / (1 + exp(-self))`.
+    fn sigmoid(self) -> Self;
+    /// The root of the sum of squares.
+    fn hypot(self, other: Self) -> Self;
+    /// The root of the sum of squares of `self` and a constant.
+    fn hypot_of(self, c: f64) -> Self;
+    /// `self`, but 1 where it is 0.
+    fn nonzero(self) -> Self;
+    /// `self - other`, but 0 for two equal infinities.
+    fn gap(self, other: Self) -> Self;
+    /// `self` to the power `b - 1`; 1 where both are 0.
+    fn pow_less_one(self, b: Self) -> Self;
+    /// The logarithm of a base whose exponent is `b`; 0 where the base is 0 and `b` is not negative.
+    fn log_of_base(self, b: Self) -> Self;
+    /// An integer input as a float like another.
+    fn as_float(self, like: Self) -> Self;
+    /// `self` to the power `n - 1` for an integer input `n`; 1 where `n` is 0.
+    fn powi_less_one(self, n: Self) -> Self;
+    /// The polygamma function of an order that is an integer.
+    fn polygamma(self, order: Self) -> Self;
+    /// An integer constant. Integers stand among inputs as values of the same type.
+    fn integer(self, c: i64) -> Self;
+    /// The integer after this one.
+    fn next(self) -> Self;
     /// This expression as a partial.
     fn partial(self) -> Partial<Self> {
         Partial::Of(self)
@@ -48,6 +85,16 @@ pub(super) struct One;
 impl One {
     pub(super) fn partial<T>(self) -> Partial<T> {
         Partial::Const(1.0)
+    }
+}
+
+/// The constant partial 0: no derivative passes by this input.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Zero;
+
+impl Zero {
+    pub(super) fn partial<T>(self) -> Partial<T> {
+        Partial::Const(0.0)
     }
 }
 
@@ -90,6 +137,51 @@ impl Real for f64 {
         } else {
             0.0
         }
+    }
+    fn round(self) -> Self {
+        self.round_ties_even()
+    }
+    fn sinh(self) -> Self {
+        f64::sinh(self)
+    }
+    fn cosh(self) -> Self {
+        f64::cosh(self)
+    }
+    fn hypot(self, other: Self) -> Self {
+        f64::hypot(self, other)
+    }
+    fn hypot_of(self, c: f64) -> Self {
+        f64::hypot(self, c)
+    }
+    fn nonzero(self) -> Self {
+        if self == 0.0 { 1.0 } else { self }
+    }
+    fn gap(self, other: Self) -> Self {
+        if self == other { 0.0 } else { self - other }
+    }
+    fn pow_less_one(self, b: Self) -> Self {
+        if self == 0.0 && b == 0.0 { 1.0 } else { self.powf(b - 1.0) }
+    }
+    fn log_of_base(self, b: Self) -> Self {
+        if self == 0.0 && b >= 0.0 { 0.0 } else { self.ln() }
+    }
+    fn as_float(self, _: Self) -> Self {
+        self
+    }
+    fn powi_less_one(self, n: Self) -> Self {
+        if n == 0.0 { 1.0 } else { self.powf(n - 1.0) }
+    }
+    fn sigmoid(self) -> Self {
+        math::value(Prim::Sigmoid, &[Scalar::F64(self)])
+    }
+    fn polygamma(self, order: Self) -> Self {
+        math::value(Prim::PolyGamma, &[Scalar::I64(order as i64), Scalar::F64(self)])
+    }
+    fn integer(self, c: i64) -> Self {
+        c as f64
+    }
+    fn next(self) -> Self {
+        self + 1.0
     }
 }
 
@@ -167,6 +259,51 @@ impl Real for Uses {
         self
     }
     fn sign(self) -> Self {
+        self
+    }
+    fn round(self) -> Self {
+        self
+    }
+    fn sinh(self) -> Self {
+        self
+    }
+    fn cosh(self) -> Self {
+        self
+    }
+    fn sigmoid(self) -> Self {
+        self
+    }
+    fn hypot(self, other: Self) -> Self {
+        self + other
+    }
+    fn hypot_of(self, _: f64) -> Self {
+        self
+    }
+    fn nonzero(self) -> Self {
+        self
+    }
+    fn gap(self, other: Self) -> Self {
+        self + other
+    }
+    fn pow_less_one(self, other: Self) -> Self {
+        self + other
+    }
+    fn log_of_base(self, other: Self) -> Self {
+        self + other
+    }
+    fn as_float(self, _: Self) -> Self {
+        self
+    }
+    fn powi_less_one(self, other: Self) -> Self {
+        self + other
+    }
+    fn polygamma(self, order: Self) -> Self {
+        self + order
+    }
+    fn integer(self, _: i64) -> Self {
+        Uses::default()
+    }
+    fn next(self) -> Self {
         self
     }
 }

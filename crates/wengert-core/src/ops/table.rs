@@ -2,18 +2,24 @@
 //!
 //! Columns: variant, name in IR text, signature, class, cost, error bound, test domain, partials.
 //!
-//! - Signature: `f` float, `i` integer, `b` bool, `*` any scalar (the same one everywhere).
+//! - Signature: `f` float (of either size, the same one everywhere), `d` f64, `s` f32, `i` integer, `b` bool,
+//!   `*` any scalar (the same one everywhere).
 //! - Class: `linear` (constant partials), `smooth` (partials are expressions), `zero` (piecewise
-//!   constant or not a float: no derivative passes), `select` (derivative follows the choice).
+//!   constant or not a float: no derivative passes), `select` (derivative follows the choice), `cast`
+//!   (a linear change of type: the derivative changes type with it).
 //! - Cost: about the cycles of executing it once; what recomputation is weighed with.
 //! - Error bound: the most units in the last place the value may be off: 0 for what is exact, 0.5 for what
 //!   is rounded once, a stated bound for elementary functions (absolute bounds near zeros: see `math`).
-//! - Domain: where the tests sample each float input.
-//! - Partials: one per input, in terms of the inputs and the output `y`.
+//! - Domain: where the tests sample: one range for every input, or a list with one range per input.
+//! - Partials: one per input, in terms of the inputs and the output `y`; `Zero` by an integer input.
 //!
-//! Subgradients at kinks: `abs` has 0 at 0; `min` and `max` give a tie wholly to the second input.
+//! Subgradients at kinks: `abs`, `relu` and `copysign` have 0 where their input is 0; `min` and `max`
+//! give a tie wholly to the second input, `clamp` to `x`; `hypot` and `atan2` have 0 at the origin;
+//! `rem` has the slope beside its jumps. `pow` has 0 by the exponent where the base is 0 and the exponent
+//! is not negative, and 0 by both at 0^0. `logaddexp` of two equal infinities has 1/2 for both.
 
-use super::real::{One, Partial, Real, Uses};
+use super::real::{One, Partial, Real, Uses, Zero};
+use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
 
 /// How derivatives pass through an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +32,8 @@ pub enum Class {
     Zero,
     /// `select`: the derivative follows the chosen input.
     Select,
+    /// A change of float type.
+    Cast,
 }
 
 macro_rules! class {
@@ -41,6 +49,9 @@ macro_rules! class {
     (select) => {
         Class::Select
     };
+    (cast) => {
+        Class::Cast
+    };
 }
 
 macro_rules! partial {
@@ -49,6 +60,15 @@ macro_rules! partial {
     };
     (smooth $e:expr) => {
         $e.partial()
+    };
+}
+
+macro_rules! domain {
+    (($lo:expr, $hi:expr)) => {
+        &[($lo, $hi)]
+    };
+    ([$($range:expr),*]) => {
+        &[$($range),*]
     };
 }
 
@@ -89,9 +109,10 @@ macro_rules! table {
                 match self { $(Prim::$variant => $bound),* }
             }
 
-            /// Where tests sample each float input.
-            pub fn domain(self) -> (f64, f64) {
-                match self { $(Prim::$variant => $domain),* }
+            /// Where tests sample input `k`.
+            pub fn domain(self, k: usize) -> (f64, f64) {
+                let ranges: &[(f64, f64)] = match self { $(Prim::$variant => domain!($domain)),* };
+                ranges[k.min(ranges.len() - 1)]
             }
 
             /// The partial derivative by each input, in terms of the inputs and the output.
@@ -133,6 +154,14 @@ table! {
     Floor    "floor"    "f>f"   zero    2 0.0 (-10.0, 10.0) () y => [];
     Round    "round"    "f>f"   zero    2 0.0 (-10.0, 10.0) () y => [];
     Flush    "flush"    "f>f"   linear  2 0.0 (-10.0, 10.0) (x) y => [1.0];
+    StopGradient "stop_gradient" "f>f" zero 0 0.0 (-10.0, 10.0) () y => [];
+    Ceil     "ceil"     "f>f"   zero    3 0.0 (-10.0, 10.0) () y => [];
+    Trunc    "trunc"    "f>f"   zero    4 0.0 (-10.0, 10.0) () y => [];
+    Sign     "sign"     "f>f"   zero    4 0.0 (-10.0, 10.0) () y => [];
+    CopySign "copysign" "ff>f"  smooth  4 0.0 (0.1, 10.0)   (a, b) y => [a.sign() * y.sign(), Zero];
+    Relu     "relu"     "f>f"   smooth  2 0.0 (-10.0, 10.0) (x) y => [y.sign()];
+    Clamp    "clamp"    "fff>f" smooth  4 0.0 [(-10.0, 10.0), (-6.0, -2.0), (2.0, 6.0)] (x, lo, hi) y => [inside(x, lo, hi), below(x, lo, hi), 1.0 - inside(x, lo, hi) - below(x, lo, hi)];
+    Rem      "rem"      "ff>f"  smooth 20 0.0 [(20.3, 20.8), (3.05, 3.2)] (a, b) y => [One, -((a - y) / b).round()];
 
     // elementary functions
     Sqrt     "sqrt"     "f>f"   smooth  8 0.5 (0.01, 100.0) (x) y => [y.recip_of(0.5)];
@@ -141,6 +170,36 @@ table! {
     Sin      "sin"      "f>f"   smooth 40 1.0 (-10.0, 10.0) (x) y => [x.cos()];
     Cos      "cos"      "f>f"   smooth 40 1.0 (-10.0, 10.0) (x) y => [-x.sin()];
     Tanh     "tanh"     "f>f"   smooth 60 2.0 (-4.0, 4.0)   (x) y => [1.0 - y * y];
+    Cbrt     "cbrt"     "f>f"   smooth 40 1.0 (0.1, 100.0)  (x) y => [(y * y).recip_of(1.0 / 3.0)];
+    Exp2     "exp2"     "f>f"   smooth 40 1.0 (-5.0, 5.0)   (x) y => [y * LN_2];
+    Expm1    "expm1"    "f>f"   smooth 45 1.0 (-5.0, 5.0)   (x) y => [x.exp()];
+    Log2     "log2"     "f>f"   smooth 45 1.5 (0.01, 100.0) (x) y => [x.recip_of(LOG2_E)];
+    Log10    "log10"    "f>f"   smooth 45 1.0 (0.01, 100.0) (x) y => [x.recip_of(LOG10_E)];
+    Log1p    "log1p"    "f>f"   smooth 45 1.0 (-0.9, 50.0)  (x) y => [(x + 1.0).recip_of(1.0)];
+    Tan      "tan"      "f>f"   smooth 60 1.5 (-1.2, 1.2)   (x) y => [y * y + 1.0];
+    Asin     "asin"     "f>f"   smooth 45 1.0 (-0.9, 0.9)   (x) y => [((1.0 - x) * (x + 1.0)).sqrt().recip_of(1.0)];
+    Acos     "acos"     "f>f"   smooth 45 1.0 (-0.9, 0.9)   (x) y => [((1.0 - x) * (x + 1.0)).sqrt().recip_of(-1.0)];
+    Atan     "atan"     "f>f"   smooth 45 1.0 (-10.0, 10.0) (x) y => [(x * x + 1.0).recip_of(1.0)];
+    Atan2    "atan2"    "ff>f"  smooth 60 1.0 [(0.1, 10.0), (-10.0, 10.0)] (a, b) y => [b / radius(a, b) / radius(a, b), -(a / radius(a, b) / radius(a, b))];
+    Sinh     "sinh"     "f>f"   smooth 50 1.0 (-5.0, 5.0)   (x) y => [x.cosh()];
+    Cosh     "cosh"     "f>f"   smooth 50 1.0 (-5.0, 5.0)   (x) y => [x.sinh()];
+    Asinh    "asinh"    "f>f"   smooth 80 1.0 (-10.0, 10.0) (x) y => [x.hypot_of(1.0).recip_of(1.0)];
+    Acosh    "acosh"    "f>f"   smooth 80 1.0 (1.1, 50.0)   (x) y => [((x - 1.0).sqrt() * (x + 1.0).sqrt()).recip_of(1.0)];
+    Atanh    "atanh"    "f>f"   smooth 80 1.0 (-0.9, 0.9)   (x) y => [((1.0 - x) * (x + 1.0)).recip_of(1.0)];
+    Pow      "pow"      "ff>f"  smooth 110 1.5 [(0.1, 5.0), (-3.0, 3.0)] (a, b) y => [b * a.pow_less_one(b), y * a.log_of_base(b)];
+    PowI     "powi"     "fi>f"  smooth 110 1.5 [(0.2, 3.0), (-5.0, 6.0)] (x, n) y => [n.as_float(x) * x.powi_less_one(n), Zero];
+    Hypot    "hypot"    "ff>f"  smooth 35 1.0 (-10.0, 10.0) (a, b) y => [a / y.nonzero(), b / y.nonzero()];
+    LogAddExp "logaddexp" "ff>f" smooth 110 2.0 (-10.0, 10.0) (a, b) y => [a.gap(b).sigmoid(), b.gap(a).sigmoid()];
+
+    // special functions
+    Erf      "erf"      "f>f"   smooth 60 1.5 (-2.5, 2.5)   (x) y => [gaussian(x) * TWO_BY_ROOT_PI];
+    Erfc     "erfc"     "f>f"   smooth 80 2.0 (-2.5, 2.5)   (x) y => [gaussian(x) * -TWO_BY_ROOT_PI];
+    NormCdf  "normcdf"  "f>f"   smooth 80 2.0 (-3.0, 3.0)   (x) y => [(x * x * -0.5).exp() * ROOT_TWO_PI.recip()];
+    NormInv  "norminv"  "f>f"   smooth 90 2.0 (0.05, 0.95)  (p) y => [(y * y * 0.5).exp() * ROOT_TWO_PI];
+    LGamma   "lgamma"   "f>f"   smooth 120 2.0 (0.3, 10.0)  (x) y => [x.polygamma(x.integer(0))];
+    PolyGamma "polygamma" "if>f" smooth 500 2.0 (0.5, 10.0) (n, x) y => [Zero, x.polygamma(n.next())];
+    Sigmoid  "sigmoid"  "f>f"   smooth 60 2.0 (-5.0, 5.0)   (x) y => [y * (-x).sigmoid()];
+    Softplus "softplus" "f>f"   smooth 90 2.0 (-5.0, 5.0)   (x) y => [x.sigmoid()];
 
     // comparisons
     Lt       "lt"       "ff>b"  zero    1 0.0 (-10.0, 10.0) () y => [];
@@ -185,16 +244,51 @@ table! {
     Sar      "sar"      "ii>i"  zero    1 0.0 (-10.0, 10.0) () y => [];
 
     // conversions: float to integer truncates and saturates, NaN gives 0; `bits` of any NaN is one NaN
-    IToF     "itof"     "i>f"   zero    2 0.5 (-10.0, 10.0) () y => [];
+    IToF     "itof"     "i>d"   zero    2 0.5 (-10.0, 10.0) () y => [];
     FToI     "ftoi"     "f>i"   zero    2 0.0 (-10.0, 10.0) () y => [];
-    Bits     "bits"     "f>i"   zero    1 0.0 (-10.0, 10.0) () y => [];
-    FromBits "frombits" "i>f"   zero    1 0.0 (-10.0, 10.0) () y => [];
+    Bits     "bits"     "d>i"   zero    1 0.0 (-10.0, 10.0) () y => [];
+    FromBits "frombits" "i>d"   zero    1 0.0 (-10.0, 10.0) () y => [];
+    Demote   "demote"   "d>s"   cast    2 0.5 (-10.0, 10.0) () y => [];
+    Promote  "promote"  "s>d"   cast    2 0.0 (-10.0, 10.0) () y => [];
+}
+
+/// 1 where `clamp` gives `x`, else 0.
+fn inside<T: Real>(x: T, lo: T, hi: T) -> T {
+    x.less(lo).flipped() * hi.less(x).flipped()
+}
+
+/// 1 where `clamp` gives `lo`, else 0.
+fn below<T: Real>(x: T, lo: T, hi: T) -> T {
+    x.less(lo) * hi.less(lo).flipped()
+}
+
+/// The distance of a point from the origin, 1 for the origin itself.
+fn radius<T: Real>(a: T, b: T) -> T {
+    a.hypot(b).nonzero()
+}
+
+const TWO_BY_ROOT_PI: f64 = std::f64::consts::FRAC_2_SQRT_PI;
+/// The square root of 2 pi.
+const ROOT_TWO_PI: f64 = 2.5066282746310002;
+
+/// `exp(-x^2)`.
+fn gaussian<T: Real>(x: T) -> T {
+    (-(x * x)).exp()
 }
 
 impl Prim {
     /// The row of that name.
     pub fn from_name(name: &str) -> Option<Prim> {
         Prim::ALL.iter().copied().find(|p| p.name() == name)
+    }
+
+    /// The row that undoes a change of float type, for derivatives to go back through it.
+    pub fn cast_back(self) -> Option<Prim> {
+        match self {
+            Prim::Demote => Some(Prim::Promote),
+            Prim::Promote => Some(Prim::Demote),
+            _ => None,
+        }
     }
 
     /// How many inputs it takes.

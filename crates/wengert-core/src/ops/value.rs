@@ -5,11 +5,33 @@
 
 use super::table::Prim;
 
+/// The kinds of scalars, which are also what arrays hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Elem {
+    /// Doubles.
+    F64,
+    /// Single-precision floats.
+    F32,
+    /// 64-bit integers.
+    I64,
+    /// Truth values.
+    Bool,
+}
+
+impl Elem {
+    /// Whether it can carry a derivative.
+    pub fn is_float(self) -> bool {
+        matches!(self, Elem::F64 | Elem::F32)
+    }
+}
+
 /// A scalar value.
 #[derive(Clone, Copy, Debug)]
 pub enum Scalar {
     /// A double.
     F64(f64),
+    /// A single-precision float.
+    F32(f32),
     /// An integer.
     I64(i64),
     /// A truth value.
@@ -24,13 +46,34 @@ pub fn canonical_bits(x: f64) -> u64 {
     if x.is_nan() { CANONICAL_NAN } else { x.to_bits() }
 }
 
+/// The one single-precision NaN.
+const CANONICAL_NAN_32: u32 = 0x7fc0_0000;
+
 impl Scalar {
+    /// A float of this kind.
+    pub fn float(elem: Elem, x: f64) -> Scalar {
+        if elem == Elem::F32 { Scalar::F32(x as f32) } else { Scalar::F64(x) }
+    }
+
+    /// What kind of scalar it is.
+    pub fn elem(self) -> Elem {
+        match self {
+            Scalar::F64(_) => Elem::F64,
+            Scalar::F32(_) => Elem::F32,
+            Scalar::I64(_) => Elem::I64,
+            Scalar::Bool(_) => Elem::Bool,
+        }
+    }
+
     /// A key under which equal bits (and any two NaN) compare equal.
     pub fn key(self) -> (u8, u64) {
         match self {
             Scalar::F64(x) => (0, canonical_bits(x)),
             Scalar::I64(x) => (1, x as u64),
             Scalar::Bool(x) => (2, x as u64),
+            Scalar::F32(x) => {
+                (3, u64::from(if x.is_nan() { CANONICAL_NAN_32 } else { x.to_bits() }))
+            }
         }
     }
 }
@@ -55,6 +98,11 @@ impl std::fmt::Display for Scalar {
                 write!(f, "{}", if *x > 0.0 { "inf" } else { "-inf" })
             }
             Scalar::F64(x) => write!(f, "{x:?}"),
+            Scalar::F32(x) if x.is_nan() => write!(f, "nanf32"),
+            Scalar::F32(x) if x.is_infinite() => {
+                write!(f, "{}", if *x > 0.0 { "inff32" } else { "-inff32" })
+            }
+            Scalar::F32(x) => write!(f, "{x:?}f32"),
             Scalar::I64(x) => write!(f, "{x}"),
             Scalar::Bool(x) => write!(f, "{x}"),
         }
@@ -98,6 +146,9 @@ pub fn floor_mod(a: i64, b: i64) -> Result<i64, Trap> {
 /// The inputs have the types of the row's signature; the verifier has checked that.
 pub fn eval(prim: Prim, x: &[Scalar]) -> Option<Result<Scalar, Trap>> {
     use Prim::*;
+    if x.iter().any(|x| matches!(x, Scalar::F32(_))) && prim != Select {
+        return eval_single(prim, x).map(Ok);
+    }
     let f = |k: usize| match x[k] {
         Scalar::F64(v) => v,
         _ => f64::NAN,
@@ -125,7 +176,12 @@ pub fn eval(prim: Prim, x: &[Scalar]) -> Option<Result<Scalar, Trap>> {
         Round => float(f(0).round_ties_even()),
         Flush => float(flush(f(0))),
         Sqrt => float(f(0).sqrt()),
-        Exp | Log | Sin | Cos | Tanh => return None,
+        StopGradient => float(f(0)),
+        Ceil | Trunc | Sign | CopySign | Relu | Clamp | Rem => return None,
+        Exp | Log | Sin | Cos | Tanh | Cbrt | Exp2 | Expm1 | Log2 | Log10 | Log1p | Tan | Asin
+        | Acos | Atan | Atan2 | Sinh | Cosh | Asinh | Acosh | Atanh | Pow | PowI | Hypot
+        | LogAddExp => return None,
+        Erf | Erfc | NormCdf | NormInv | LGamma | PolyGamma | Sigmoid | Softplus => return None,
         Lt => bool(f(0) < f(1)),
         Le => bool(f(0) <= f(1)),
         Gt => bool(f(0) > f(1)),
@@ -164,5 +220,44 @@ pub fn eval(prim: Prim, x: &[Scalar]) -> Option<Result<Scalar, Trap>> {
         FToI => int(f(0) as i64),
         Bits => int(canonical_bits(f(0)) as i64),
         FromBits => float(f64::from_bits(i(0) as u64)),
+        Demote => Ok(Scalar::F32(f(0) as f32)),
+        Promote => float(f(0)),
+    })
+}
+
+/// The value of a row at single-precision inputs.
+fn eval_single(prim: Prim, x: &[Scalar]) -> Option<Scalar> {
+    use Prim::*;
+    let f = |k: usize| match x[k] {
+        Scalar::F32(v) => v,
+        _ => f32::NAN,
+    };
+    let float = Scalar::F32;
+    let bool = Scalar::Bool;
+    Some(match prim {
+        Add => float(f(0) + f(1)),
+        Sub => float(f(0) - f(1)),
+        Mul => float(f(0) * f(1)),
+        Div => float(f(0) / f(1)),
+        Fma => float(f(0).mul_add(f(1), f(2))),
+        Neg => float(-f(0)),
+        Abs => float(f(0).abs()),
+        Min => float(if f(0) < f(1) { f(0) } else { f(1) }),
+        Max => float(if f(1) < f(0) { f(0) } else { f(1) }),
+        Floor => float(f(0).floor()),
+        Round => float(f(0).round_ties_even()),
+        Flush => float(if f(0).abs() < f32::MIN_POSITIVE { 0.0 } else { f(0) }),
+        Sqrt => float(f(0).sqrt()),
+        StopGradient => float(f(0)),
+        Lt => bool(f(0) < f(1)),
+        Le => bool(f(0) <= f(1)),
+        Gt => bool(f(0) > f(1)),
+        Ge => bool(f(0) >= f(1)),
+        Eq => bool(f(0) == f(1)),
+        Ne => bool(f(0) != f(1)),
+        FToI => Scalar::I64(f(0) as i64),
+        Promote => Scalar::F64(f64::from(f(0))),
+        // Elementary functions: see `math`.
+        _ => return None,
     })
 }

@@ -3,9 +3,13 @@
 //! A value is *varied* when it depends on an input differentiated by, and *useful* when a result
 //! depends on it. Forward mode follows varied values; reverse mode those that are both. Loops are
 //! iterated to a fixed point; facts only grow, so that ends.
+//!
+//! A tape is varied when something varied was pushed on it. What is pushed and what is popped must
+//! fit, so all versions of a tape share their facts.
 
-use crate::ir::{Block, Func, Inst, Op, Value};
+use crate::ir::{Block, Func, Inst, Op, Type, Value};
 use crate::ops::Class;
+use std::collections::HashSet;
 
 /// Facts about every value of a function.
 #[derive(Clone, Debug)]
@@ -22,13 +26,14 @@ impl Activity {
         for v in wrt {
             a.varied[v.index()] = true;
         }
-        while a.vary_block(func, &func.body) {}
+        let tapes = Tapes::new(func);
+        while a.vary_block(func, &func.body) | tapes.share(&mut a.varied) {}
         for y in &func.body.yields {
-            if func.ty(*y).is_float() {
+            if func.ty(*y).has_adjoint() {
                 a.useful[y.index()] = true;
             }
         }
-        while a.use_block(func, &func.body, &[]) {}
+        while a.use_block(func, &func.body, &[]) | tapes.share(&mut a.useful) {}
         a
     }
 
@@ -48,7 +53,8 @@ impl Activity {
     }
 
     fn vary(&mut self, func: &Func, from: Value, to: Value) -> bool {
-        let new = self.varied[from.index()] && !self.varied[to.index()] && func.ty(to).is_float();
+        let new =
+            self.varied[from.index()] && !self.varied[to.index()] && func.ty(to).has_adjoint();
         self.varied[to.index()] |= new;
         new
     }
@@ -103,7 +109,7 @@ impl Activity {
     }
 
     fn make_use(&mut self, func: &Func, v: Value) -> bool {
-        let new = !self.useful[v.index()] && func.ty(v).is_float();
+        let new = !self.useful[v.index()] && func.ty(v).has_adjoint();
         self.useful[v.index()] |= new;
         new
     }
@@ -160,6 +166,72 @@ impl Activity {
                     }
                 }
             }
+        }
+        changed
+    }
+}
+
+/// The versions of tapes, grouped by the tape they are versions of.
+struct Tapes {
+    group: Vec<u32>,
+    versions: Vec<Value>,
+}
+
+impl Tapes {
+    fn new(func: &Func) -> Tapes {
+        let all = (0..func.values.len() as u32).map(Value);
+        let versions: Vec<Value> = all.filter(|v| func.ty(*v) == Type::Tape).collect();
+        let mut tapes = Tapes { group: (0..func.values.len() as u32).collect(), versions };
+        if !tapes.versions.is_empty() {
+            func.body.walk(&mut |inst| tapes.unite(func, inst));
+        }
+        tapes
+    }
+
+    fn unite(&mut self, func: &Func, inst: &Inst) {
+        let mut join = |a: &[Value], b: &[Value]| {
+            for (a, b) in a.iter().zip(b).filter(|(a, _)| func.ty(**a) == Type::Tape) {
+                let (a, b) = (self.root(*a), self.root(*b));
+                self.group[a as usize] = b;
+            }
+        };
+        match &inst.op {
+            Op::Push | Op::Pop => join(&inst.args[..1], &inst.results[..1]),
+            Op::If => inst.blocks.iter().for_each(|b| join(&b.yields, &inst.results)),
+            Op::For | Op::While => {
+                let body = &inst.blocks[0];
+                join(if inst.op == Op::For { &inst.args[2..] } else { &inst.args }, &inst.results);
+                join(&body.params[1..], &inst.results);
+                join(&body.yields, &inst.results);
+                for exit in body.insts.iter().filter(|i| i.op == Op::ExitIf) {
+                    join(&exit.blocks[0].yields, &inst.results);
+                }
+            }
+            Op::Call(_) | Op::Drive(..) => {
+                let tapes = |values: &[Value]| -> Vec<Value> {
+                    values.iter().copied().filter(|v| func.ty(*v) == Type::Tape).collect()
+                };
+                join(&tapes(&inst.args), &tapes(&inst.results));
+            }
+            _ => {}
+        }
+    }
+
+    fn root(&self, v: Value) -> u32 {
+        let mut at = v.0;
+        while self.group[at as usize] != at {
+            at = self.group[at as usize];
+        }
+        at
+    }
+
+    /// Gives every version a fact that one of its tape's has.
+    fn share(&self, facts: &mut [bool]) -> bool {
+        let known: HashSet<u32> =
+            self.versions.iter().filter(|v| facts[v.index()]).map(|v| self.root(*v)).collect();
+        let mut changed = false;
+        for v in self.versions.iter().filter(|v| known.contains(&self.root(**v))) {
+            changed |= !std::mem::replace(&mut facts[v.index()], true);
         }
         changed
     }

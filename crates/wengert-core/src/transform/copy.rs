@@ -3,7 +3,8 @@
 //! A [`Copier`] holds the map from values of the function it reads to values of the function being
 //! built. A pass gives it a hook that is asked about every instruction first; what the hook leaves
 //! alone is appended through the [`Builder`], so copying also folds constants and shares common
-//! subexpressions. A branch on a constant becomes the branch taken.
+//! subexpressions. A branch on a constant becomes the branch taken, and a loop from a constant up to one
+//! that is not above it vanishes.
 //!
 //! ```
 //! use wengert_core::ir::{Builder, parse};
@@ -147,12 +148,22 @@ impl Copier {
         let args = self.all(func, b, &inst.args);
         match inst.op {
             Op::Prim(prim) => return vec![b.prim(prim, &args)],
-            Op::Len | Op::Load | Op::Store => return b.op(inst.op.clone(), &args),
+            Op::Dim(_) | Op::Load | Op::Store | Op::Array(_) => {
+                return b.op(inst.op.clone(), &args);
+            }
             Op::If => {
                 if let Some(Scalar::Bool(c)) = b.func().as_const(args[0]) {
                     let taken = &inst.blocks[if c { 0 } else { 1 }];
                     self.insts_with(func, b, taken, hook);
                     return self.all(func, b, &taken.yields);
+                }
+            }
+            Op::For => {
+                let bound = |k: usize| b.func().as_const(args[k]);
+                if let (Some(Scalar::I64(lo)), Some(Scalar::I64(hi))) = (bound(0), bound(1))
+                    && lo >= hi
+                {
+                    return args[2..].to_vec();
                 }
             }
             _ => {}

@@ -1,6 +1,6 @@
 //! The rule table, evaluated into IR: partials become instructions.
 
-use crate::ir::{Builder, Value};
+use crate::ir::{Builder, Elem, Value};
 use crate::ops::{Partial, Prim, Real};
 use std::cell::RefCell;
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -23,12 +23,14 @@ pub fn partials(b: &mut Builder, prim: Prim, inputs: &[Value], y: Value) -> Vec<
 /// `partial * d`, added to `sum` where there is one: the one way derivatives are accumulated.
 pub fn accumulate(b: &mut Builder, partial: Partial<Value>, d: Value, sum: Option<Value>) -> Value {
     match (partial, sum) {
+        (Partial::Const(0.0), None) => b.f64(0.0),
+        (Partial::Const(0.0), Some(sum)) => sum,
         (Partial::Const(1.0), None) => d,
         (Partial::Const(1.0), Some(sum)) => b.add(sum, d),
         (Partial::Const(-1.0), None) => b.neg(d),
         (Partial::Const(-1.0), Some(sum)) => b.sub(sum, d),
         (Partial::Const(c), sum) => {
-            let c = b.f64(c);
+            let c = b.float(b.ty(d).elem().unwrap_or(Elem::F64), c);
             accumulate(b, Partial::Of(c), d, sum)
         }
         (Partial::Of(p), None) => b.mul(p, d),
@@ -49,7 +51,29 @@ impl Emit<'_, '_> {
     }
 
     fn constant(self, c: f64) -> Value {
-        self.b.borrow_mut().f64(c)
+        let mut b = self.b.borrow_mut();
+        let elem = b.ty(self.v).elem().unwrap_or(Elem::F64);
+        b.float(elem, c)
+    }
+
+    fn whole(self, c: i64) -> Value {
+        self.b.borrow_mut().i64(c)
+    }
+
+    /// This value, but `c` where the condition holds.
+    fn unless(self, condition: Self, c: f64) -> Self {
+        let c = self.constant(c);
+        self.prim(Prim::Select, &[condition.v, c, self.v])
+    }
+
+    /// The condition that this value stands so to a constant.
+    fn compared(self, prim: Prim, c: f64) -> Self {
+        let c = self.constant(c);
+        self.prim(prim, &[self.v, c])
+    }
+
+    fn and(self, other: Self) -> Self {
+        self.prim(Prim::And, &[self.v, other.v])
     }
 }
 
@@ -116,5 +140,67 @@ impl Real for Emit<'_, '_> {
         let below = self.prim(Prim::Select, &[negative.v, minus, zero]);
         let positive = self.prim(Prim::Gt, &[self.v, zero]);
         self.prim(Prim::Select, &[positive.v, one, below.v])
+    }
+    fn round(self) -> Self {
+        self.prim(Prim::Round, &[self.v])
+    }
+    fn sinh(self) -> Self {
+        self.prim(Prim::Sinh, &[self.v])
+    }
+    fn cosh(self) -> Self {
+        self.prim(Prim::Cosh, &[self.v])
+    }
+    fn hypot(self, other: Self) -> Self {
+        self.prim(Prim::Hypot, &[self.v, other.v])
+    }
+    fn hypot_of(self, c: f64) -> Self {
+        let c = self.constant(c);
+        self.prim(Prim::Hypot, &[self.v, c])
+    }
+    fn nonzero(self) -> Self {
+        self.unless(self.compared(Prim::Eq, 0.0), 1.0)
+    }
+    fn gap(self, other: Self) -> Self {
+        let size = self.prim(Prim::Abs, &[self.v]);
+        let same = self.prim(Prim::Eq, &[self.v, other.v]);
+        let infinite = size.compared(Prim::Eq, f64::INFINITY).and(same);
+        // Chosen before the difference is taken: that of infinities has no derivative.
+        self.unless(infinite, 0.0) - other.unless(infinite, 0.0)
+    }
+    fn pow_less_one(self, b: Self) -> Self {
+        let both = self.compared(Prim::Eq, 0.0).and(b.compared(Prim::Eq, 0.0));
+        let less = (b - 1.0).unless(both, 0.0);
+        self.prim(Prim::Pow, &[self.v, less.v])
+    }
+    fn log_of_base(self, b: Self) -> Self {
+        let flat = self.compared(Prim::Eq, 0.0).and(b.compared(Prim::Ge, 0.0));
+        self.unless(flat, 1.0).log()
+    }
+    fn as_float(self, like: Self) -> Self {
+        let wide = self.prim(Prim::IToF, &[self.v]);
+        let single = self.b.borrow().ty(like.v).elem() == Some(Elem::F32);
+        if single { wide.prim(Prim::Demote, &[wide.v]) } else { wide }
+    }
+    fn powi_less_one(self, n: Self) -> Self {
+        // The least integer has none below it; so far out, one more or less is nothing.
+        let (least, one, zero) = (self.whole(i64::MIN + 1), self.whole(1), self.whole(0));
+        let above = self.prim(Prim::IMax, &[n.v, least]);
+        let less = self.prim(Prim::WSub, &[above.v, one]);
+        let none = self.prim(Prim::IEq, &[n.v, zero]);
+        let exponent = self.prim(Prim::Select, &[none.v, zero, less.v]);
+        self.prim(Prim::PowI, &[self.v, exponent.v])
+    }
+    fn sigmoid(self) -> Self {
+        self.prim(Prim::Sigmoid, &[self.v])
+    }
+    fn polygamma(self, order: Self) -> Self {
+        self.prim(Prim::PolyGamma, &[order.v, self.v])
+    }
+    fn integer(self, c: i64) -> Self {
+        Emit { v: self.b.borrow_mut().i64(c), ..self }
+    }
+    fn next(self) -> Self {
+        let one = self.integer(1);
+        self.prim(Prim::WAdd, &[self.v, one.v])
     }
 }

@@ -7,15 +7,21 @@
 use super::copy::rebuild;
 use crate::ir::{Block, Func, Op, Value};
 use crate::ops::Prim;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Inserts fused operations.
 pub fn fuse(func: &Func) -> Func {
     let mut products: HashMap<Value, (Value, Value)> = HashMap::new();
     let mut uses: HashMap<Value, usize> = HashMap::new();
     count(&func.body, &mut uses);
+    let taken = taken_over(&func.body);
     func.body.walk(&mut |inst| {
-        if inst.op == Op::Prim(Prim::Mul) && uses.get(&inst.results[0]) == Some(&1) {
+        if inst.op != Op::Prim(Prim::Mul) || uses.get(&inst.results[0]) != Some(&1) {
+            return;
+        }
+        // An array that something takes over may be gone where the sum stands.
+        let gone = |a: &Value| func.ty(*a).is_array() && taken.contains(a);
+        if !inst.args.iter().any(gone) {
             products.insert(inst.results[0], (inst.args[0], inst.args[1]));
         }
     });
@@ -63,4 +69,19 @@ fn count(block: &Block, uses: &mut HashMap<Value, usize>) {
     for inst in &block.insts {
         inst.blocks.iter().for_each(|b| count(b, uses));
     }
+}
+
+/// Values that nested blocks hand on, or that an operation or a loop takes over.
+fn taken_over(body: &Block) -> HashSet<Value> {
+    let mut taken = HashSet::new();
+    body.walk(&mut |inst| {
+        match inst.op {
+            Op::For | Op::While | Op::Push | Op::Call(_) | Op::Drive(..) => {
+                taken.extend(inst.args.iter().copied());
+            }
+            _ => taken.extend(inst.op.takes().map(|k| inst.args[k])),
+        }
+        taken.extend(inst.blocks.iter().flat_map(|b| b.yields.iter().copied()));
+    });
+    taken
 }

@@ -1,20 +1,40 @@
 //! Programs from programs: derivatives and passes.
 //!
 //! Reading order: [`emit`] (the rule table, evaluated into IR), [`activity`] (what carries a
-//! derivative), [`jvp`] (forward mode), [`vjp`] (reverse mode), then the passes: [`inline`], [`carries`], [`fma`],
-//! [`dce`], [`stores`], [`registers`], [`expand`], [`hoist`], and [`pipeline`], the fixed order they run in.
+//! derivative), [`jvp`] (forward mode), [`vjp`] (reverse mode), [`flat`] and [`derivative`] (derivatives of
+//! derivatives), then the passes. Before differentiation:
+//! [`inline`], [`simplify`], [`unroll`], [`scalars`], [`hoist`], [`carries`], [`dce`], [`fma`]; after it:
+//! [`stores`], [`registers`], [`expand`]. [`pipeline`] is the fixed order they run in, [`account`] what the
+//! first ones save.
+//! What happens to whole arrays after differentiation: [`shapes`] (what is known of them), [`elementwise`],
+//! [`fuse`], [`copies`], [`reuse`], [`deferred`].
 
+pub mod account;
 pub mod activity;
+mod calls;
 pub mod carries;
+pub mod copies;
 pub mod copy;
 pub mod dce;
+pub mod deferred;
+pub mod derivative;
+pub mod elementwise;
 pub mod emit;
 pub mod expand;
+pub mod flat;
 pub mod fma;
+pub mod fuse;
 pub mod hoist;
 pub mod inline;
 pub mod jvp;
 pub mod pipeline;
 pub mod registers;
+pub mod reuse;
+pub mod scalars;
+pub mod shapes;
+pub mod simplify;
 pub mod stores;
+#[cfg(test)]
+mod testing;
+pub mod unroll;
 pub mod vjp;

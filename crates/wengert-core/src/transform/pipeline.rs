@@ -3,23 +3,185 @@
 //! The first ones decide the order of adjoint sums and where products are fused, so they are part of
 //! what a program means and are never switched off. Passes after differentiation change no bit.
 
-use super::{carries, dce, expand, fma, hoist, inline};
-use crate::ir::{Func, Module};
+use super::{calls, carries, copies, dce, deferred, elementwise, expand, fma, fuse, hoist, inline};
+use super::{reuse, scalars, simplify, unroll};
+use crate::ir::{Func, Module, Op};
 use crate::span::Diagnostic;
+use std::sync::Arc;
 
-/// Runs the pipeline on one function: inline, invariant carries (and, as the
-/// function is rebuilt, simplification and common subexpressions), dead code, fma.
-pub fn run(module: &Module, name: &str) -> Result<Func, Diagnostic> {
-    let func = inline::inline(module, name)?;
-    let func = carries::drop_invariant(&func);
-    let func = dce::remove_dead(&func);
-    Ok(fma::fuse(&func))
+/// A pass of the fixed pipeline.
+struct Stage {
+    name: &'static str,
+    about: &'static str,
+    pass: fn(&Func) -> Func,
 }
 
-/// What happens to programs on their way to native code: elementary functions are expanded, invariant
-/// instructions leave their loops. Changes no bit.
+/// The fixed pipeline after inlining, in order. `fma` alone changes rounding; the others change no bit.
+const FIXED: &[Stage] = &[
+    Stage {
+        name: "simplify",
+        about: "constants, identities, common subexpressions",
+        pass: simplify::simplify,
+    },
+    Stage {
+        name: "unroll",
+        about: "small loops with constant bounds become their iterations",
+        pass: unroll::small_loops,
+    },
+    Stage {
+        name: "scalars",
+        about: "small arrays of constant shape become one value per element",
+        pass: scalars::replace,
+    },
+    Stage {
+        name: "hoist",
+        about: "what a loop computes from values outside it is computed before it",
+        pass: hoist::before_differentiation,
+    },
+    // Loops over the same range are fused here: `transform/fuse.rs`.
+    Stage {
+        name: "carries",
+        about: "what a loop carries and never changes is not carried",
+        pass: carries::drop_invariant,
+    },
+    Stage { name: "dce", about: "dead code goes", pass: dce::remove_dead },
+    Stage {
+        name: "group",
+        about: "tiny loops run in groups of iterations, with one record each",
+        pass: unroll::tiny_loops,
+    },
+    Stage { name: "fma", about: "products and sums are fused; rounding changes", pass: fma::fuse },
+];
+
+/// The names of the stages of the fixed pipeline, in order, with a line about each.
+pub fn names() -> Vec<(&'static str, &'static str)> {
+    let first = ("inline", "calls become the code of the functions called");
+    std::iter::once(first).chain(FIXED.iter().map(|s| (s.name, s.about))).collect()
+}
+
+/// The function after each stage of the fixed pipeline, by the name of the stage.
+pub fn stages(module: &Module, name: &str) -> Result<Vec<(&'static str, Func)>, Diagnostic> {
+    let mut all = vec![("inline", inline::inline(module, name)?)];
+    for stage in FIXED {
+        let func = (stage.pass)(&all[all.len() - 1].1);
+        all.push((stage.name, func));
+    }
+    Ok(all)
+}
+
+/// Runs the fixed pipeline on one function.
+pub fn run(module: &Module, name: &str) -> Result<Func, Diagnostic> {
+    Ok(prepared(&inline::inline(module, name)?))
+}
+
+fn prepared(func: &Func) -> Func {
+    FIXED.iter().fold(func.clone(), |func, stage| (stage.pass)(&func))
+}
+
+/// A function ready to be differentiated, and the functions whose calls stay calls (recursive ones and
+/// those with a rule), each through the pipeline, with the rules. The function comes first.
+///
+/// What stays a call reads the arrays it is given: a function copies those it writes.
+pub fn module(module: &Module, name: &str) -> Result<Module, Diagnostic> {
+    let kept = inline::stays(module);
+    let mut result = Module::default();
+    let mut work: Vec<Arc<str>> = vec![name.into()];
+    while let Some(name) = work.pop() {
+        if result.func(&name).is_some() {
+            continue;
+        }
+        let func = prepared(&inline::inline_some(module, &name, &kept)?);
+        func.body.walk(&mut |inst| {
+            if let Op::Call(callee) = &inst.op {
+                work.push(callee.clone());
+            }
+        });
+        if let Some(rule) = module.rule(&name) {
+            work.extend(rule.jvp.iter().chain(&rule.vjp).cloned());
+            result.rules.push(rule.clone());
+        }
+        let first = result.funcs.is_empty() && !kept.contains(&name);
+        result.funcs.push(if first { func } else { calls::by_value(&func) });
+    }
+    Ok(result)
+}
+
+/// One function becomes another.
+type Pass = fn(&Func) -> Func;
+
+/// The passes that change no bit, each of which can be switched off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Passes {
+    pub elementwise: bool,
+    pub fuse: bool,
+    pub copies: bool,
+    pub reuse: bool,
+    pub deferred: bool,
+    pub hoist: bool,
+}
+
+impl Passes {
+    /// Every pass.
+    pub const ALL: Passes = Passes {
+        elementwise: true,
+        fuse: true,
+        copies: true,
+        reuse: true,
+        deferred: true,
+        hoist: true,
+    };
+
+    /// No pass but those that native code needs.
+    pub const NONE: Passes = Passes {
+        elementwise: false,
+        fuse: false,
+        copies: false,
+        reuse: false,
+        deferred: false,
+        hoist: false,
+    };
+}
+
+impl Default for Passes {
+    fn default() -> Self {
+        Passes::ALL
+    }
+}
+
+/// What happens to programs on their way to native code: array operations become loops and share
+/// storage, elementary functions are expanded, invariant instructions leave their loops. Changes no bit.
 pub fn finish(module: &Module) -> Module {
-    let expanded = expand::module(module);
+    finish_with(module, &Passes::ALL)
+}
+
+/// [`finish`] with some passes only. (Native code knows no elementwise operations, so without that pass the
+/// result is for the interpreter.)
+pub fn finish_with(module: &Module, passes: &Passes) -> Module {
+    let free = |func: &Func| {
+        let mut func = func.clone();
+        let steps: [(bool, Pass); 7] = [
+            (passes.elementwise, elementwise::fuse),
+            (passes.fuse, fuse::loops),
+            (passes.copies, copies::remove),
+            (passes.hoist, hoist::invariants),
+            (passes.reuse, reuse::storage),
+            (passes.deferred, deferred::products),
+            // Shapes are checked by instructions of their own by now: what is dead goes without them.
+            (passes.elementwise, dce::remove_dead),
+        ];
+        for (on, pass) in steps {
+            if on {
+                func = pass(&func);
+            }
+        }
+        func
+    };
+    let funcs = module.funcs.iter().map(free).collect();
+    let expanded = expand::module(&Module { funcs, ..module.clone() });
+    if !passes.hoist {
+        return expanded;
+    }
     let funcs = expanded.funcs.iter().map(hoist::invariants).collect();
-    Module { funcs, loops: expanded.loops }
+    Module { funcs, ..expanded }
 }

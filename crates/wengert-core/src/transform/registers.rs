@@ -91,7 +91,7 @@ fn block(func: &mut Func, block_: &mut Block, sums: &Sums) {
         inst.blocks.iter_mut().for_each(|b| block(func, b, sums));
         if inst.op == Op::For && !inst.blocks[0].insts.iter().any(|i| i.op == Op::ExitIf) {
             for carry in 0..inst.results.len() {
-                if func.ty(inst.results[carry]) == Type::Array {
+                if func.ty(inst.results[carry]) == Type::VECTOR {
                     while let Some(found) = find(func, &inst, carry, sums) {
                         let before = first_element(func, &inst, carry, &found);
                         block_.insts.extend(before.insts);
@@ -208,7 +208,7 @@ mod tests {
     fn loads(text: &str, n: i64) -> usize {
         let module = parse::module(text).unwrap();
         let func = carry_elements(&module.funcs[0]);
-        let after = Module { funcs: vec![func], loops: Vec::new() };
+        let after = Module::of(func);
         verify::module(&after).unwrap_or_else(|e| panic!("{e}\n{after}"));
         let run = |module: &Module| {
             let x = Val::array((0..8).map(|k| 0.3 + f64::from(k)).collect());

@@ -27,20 +27,21 @@ fn count(block: &Block, uses: &mut HashMap<Value, usize>) {
 
 fn block(block_: &mut Block, uses: &HashMap<Value, usize>) {
     // Stores whose version only the next store uses: what they stored over, and where.
-    let mut overwritten: HashMap<Value, (Value, Value)> = HashMap::new();
+    let mut overwritten: HashMap<Value, (Value, Vec<Value>)> = HashMap::new();
     let mut dead = Vec::new();
     for inst in &mut block_.insts {
         if inst.op == Op::Store {
             // The version below may be that of an earlier store that has just been removed.
             while let Some((below, index)) = overwritten.get(&inst.args[0]) {
-                if *index != inst.args[1] {
+                if *index != inst.args[1..inst.args.len() - 1] {
                     break;
                 }
                 dead.push(inst.args[0]);
                 inst.args[0] = *below;
             }
             if uses.get(&inst.results[0]) == Some(&1) {
-                overwritten.insert(inst.results[0], (inst.args[0], inst.args[1]));
+                let index = inst.args[1..inst.args.len() - 1].to_vec();
+                overwritten.insert(inst.results[0], (inst.args[0], index));
             }
         }
         inst.blocks.iter_mut().for_each(|b| block(b, uses));

@@ -1,20 +1,23 @@
 //! How values travel: between functions in registers, to and from the outside in frames.
 
-use super::emit::Machine;
+use super::machine::Machine;
 use crate::hooks;
-use cranelift_codegen::ir::types::{F64, I8, I32, I64};
+use cranelift_codegen::ir::types::{F32, F64, I8, I32, I64};
 use cranelift_codegen::ir::{self, AbiParam, InstBuilder, MemFlagsData, Signature};
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
-use wengert_core::ir::{Block, Func, Op, Type};
+use wengert_core::ir::{Block, Func, MAX_RANK, Op, Type};
 
 /// The machine types of a value.
 pub(super) fn words(ty: Type) -> &'static [ir::Type] {
+    // The address, then the dimensions.
+    const ARRAY: [ir::Type; 1 + MAX_RANK] = [I64; 1 + MAX_RANK];
     match ty {
         Type::F64 => &[F64],
+        Type::F32 => &[F32],
         Type::I64 => &[I64],
         Type::Bool => &[I8],
-        Type::Array => &[I64, I64],
+        Type::Array(_, rank) => &ARRAY[..1 + rank as usize],
         Type::Tape => &[I64],
     }
 }
@@ -61,14 +64,19 @@ pub(super) fn stands_aside(func: &Func) -> bool {
         && is_scalar(&func.body)
 }
 
-/// The hooks' names and signatures: fill, copy, free, note_site, drive.
-pub(super) fn hook_signatures(host: CallConv) -> [(&'static str, Signature); 5] {
+/// The hooks' names and signatures, in the order of `Hooks`.
+pub(super) fn hook_signatures(host: CallConv) -> [(&'static str, Signature); 10] {
     [
         (hooks::FILL, signature(host, &[I64, I64, F64], &[I64])),
         (hooks::COPY, signature(host, &[I64, I64, I64], &[I64])),
         (hooks::FREE, signature(host, &[I64, I64], &[])),
         (hooks::NOTE_SITE, signature(host, &[I64], &[])),
         (hooks::DRIVE, signature(host, &[I64, I64, I64, I64], &[I32])),
+        (hooks::KERNEL, signature(host, &[I64, I64, I64], &[I32])),
+        (hooks::NEW_TAPE, signature(host, &[I64], &[I64])),
+        (hooks::TAPE_LIMIT, signature(host, &[I64, I64], &[I64])),
+        (hooks::NOTE_TAPE, signature(host, &[I64, I64], &[])),
+        (hooks::END_TAPE, signature(host, &[I64, I64], &[])),
     ]
 }
 
@@ -89,8 +97,14 @@ pub(super) fn store_slots(
 ) -> i32 {
     for word in values.iter().flat_map(Machine::words) {
         // A slot is a whole word, so that the outside can read it as one.
-        let full =
-            if b.func.dfg.value_type(word) == I8 { b.ins().uextend(I64, word) } else { word };
+        let full = match b.func.dfg.value_type(word) {
+            I8 => b.ins().uextend(I64, word),
+            F32 => {
+                let bits = b.ins().bitcast(I32, MemFlagsData::new(), word);
+                b.ins().uextend(I64, bits)
+            }
+            _ => word,
+        };
         b.ins().store(flags, full, base, offset);
         offset += 8;
     }
@@ -107,12 +121,14 @@ pub(super) fn load_slots(
 ) -> (Vec<Machine>, i32) {
     let mut values = Vec::with_capacity(types.len());
     for ty in types {
-        let mut parts = Vec::with_capacity(2);
-        for word in words(*ty) {
-            parts.push(b.ins().load(*word, flags, base, offset));
-            offset += 8;
-        }
-        values.push(Machine::from_words(&parts));
+        let parts: Vec<ir::Value> = words(*ty)
+            .iter()
+            .map(|word| {
+                offset += 8;
+                b.ins().load(*word, flags, base, offset - 8)
+            })
+            .collect();
+        values.push(Machine::from_words(*ty, &parts));
     }
     (values, offset)
 }

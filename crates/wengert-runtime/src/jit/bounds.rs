@@ -2,19 +2,33 @@
 //!
 //! Two cases, both exact: the same index of the same array has been checked on every way here, or
 //! the index is the counter of a loop from 0 or more up to the array's length. An array's storage
-//! never changes its length, so versions count as the same array.
+//! never changes its shape, so versions count as the same array.
+//!
+//! An index counts along an axis, or over all elements in row-major order; then the end of the loop
+//! is the product of the dimensions.
 
 use std::collections::{HashMap, HashSet};
 use wengert_core::ir::{Func, Value};
 use wengert_core::ops::Scalar;
 
+/// What an index counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Along {
+    /// Elements along an axis.
+    Axis(u8),
+    /// All elements of an array of this rank.
+    All(u8),
+}
+
 /// What is known about indices at a place in the code.
 #[derive(Debug, Default)]
 pub(super) struct Bounds {
-    /// Per open block: checked pairs of array and index.
-    checked: Vec<HashSet<(Value, Value)>>,
-    /// Pairs of array and a value that is its length.
-    lengths: HashSet<(Value, Value)>,
+    /// Per open block: checked triples of array, what the index counts, and index.
+    checked: Vec<HashSet<(Value, Along, Value)>>,
+    /// Triples of array, axis and a value that is its length there.
+    lengths: HashSet<(Value, u8, Value)>,
+    /// Products: their factors in order.
+    products: HashMap<Value, Vec<Value>>,
     /// Loop counters that are not negative, and the value they stay below.
     counters: HashMap<Value, Value>,
 }
@@ -30,9 +44,15 @@ impl Bounds {
         self.checked.pop();
     }
 
-    /// The value is the array's length.
-    pub(super) fn length(&mut self, array: Value, length: Value) {
-        self.lengths.insert((array, length));
+    /// The value is the array's length along an axis.
+    pub(super) fn length(&mut self, array: Value, axis: u8, length: Value) {
+        self.lengths.insert((array, axis, length));
+    }
+
+    /// The value is the product of two others.
+    pub(super) fn product(&mut self, value: Value, factors: [Value; 2]) {
+        let all = factors.map(|f| self.products.get(&f).cloned().unwrap_or(vec![f])).concat();
+        self.products.insert(value, all);
     }
 
     /// The counter runs from `start` up to, not including, `end`.
@@ -43,16 +63,28 @@ impl Bounds {
     }
 
     /// The code from here on runs only if the index is in range.
-    pub(super) fn checked(&mut self, array: Value, index: Value) {
+    pub(super) fn checked(&mut self, array: Value, along: Along, index: Value) {
         if let Some(scope) = self.checked.last_mut() {
-            scope.insert((array, index));
+            scope.insert((array, along, index));
         }
     }
 
     /// Whether the index is known to be in range.
-    pub(super) fn in_range(&self, array: Value, index: Value) -> bool {
-        let counted =
-            self.counters.get(&index).is_some_and(|end| self.lengths.contains(&(array, *end)));
-        counted || self.checked.iter().any(|scope| scope.contains(&(array, index)))
+    pub(super) fn in_range(&self, array: Value, along: Along, index: Value) -> bool {
+        let counted = self.counters.get(&index).is_some_and(|end| self.ends(array, along, *end));
+        counted || self.checked.iter().any(|scope| scope.contains(&(array, along, index)))
+    }
+
+    /// Whether the value is how many there are.
+    fn ends(&self, array: Value, along: Along, end: Value) -> bool {
+        match along {
+            Along::Axis(axis) => self.lengths.contains(&(array, axis, end)),
+            Along::All(1) => self.lengths.contains(&(array, 0, end)),
+            Along::All(rank) => self.products.get(&end).is_some_and(|factors| {
+                let mut axes = (0..).zip(factors);
+                factors.len() == rank as usize
+                    && axes.all(|(axis, f)| self.lengths.contains(&(array, axis, *f)))
+            }),
+        }
     }
 }

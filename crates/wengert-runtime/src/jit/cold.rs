@@ -9,7 +9,7 @@ use super::abi;
 use super::emit::Emitter;
 use super::site::{Site, SiteKind};
 use crate::context::field;
-use cranelift_codegen::ir::types::{F64, I8, I64};
+use cranelift_codegen::ir::types::{F32, F64, I8, I64};
 use cranelift_codegen::ir::{self, InstBuilder};
 use wengert_core::ir::Value;
 use wengert_core::span::Span;
@@ -113,6 +113,7 @@ impl Emitter<'_, '_, '_> {
             let zeros = self.func.results.iter().flat_map(|t| abi::words(*t));
             let zeros = zeros.map(|word| match *word {
                 F64 => self.b.ins().f64const(0.0),
+                F32 => self.b.ins().f32const(0.0),
                 I8 => self.b.ins().iconst(I8, 0),
                 _ => self.b.ins().iconst(I64, 0),
             });

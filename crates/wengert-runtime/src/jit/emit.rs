@@ -8,49 +8,25 @@ use super::abi::{self, native_signature};
 use super::bounds::Bounds;
 use super::cold::{Cold, OpenLoop};
 use super::identity::Identity;
+use super::machine::{Machine, Shaped};
 use super::memory::Regions;
 use super::ownership::Ownership;
 use super::site::SiteKind;
+use super::tapes::Tapes;
 use crate::context::field;
 use crate::hooks;
+use crate::kernel::Work;
 use cranelift_codegen::ir::types::{I8, I32, I64};
 use cranelift_codegen::ir::{
-    self, BlockArg, FuncRef, Function, InstBuilder, StackSlotData, StackSlotKind, UserFuncName,
+    self, BlockArg, FuncRef, Function, InstBuilder, StackSlot, StackSlotData, StackSlotKind,
+    UserFuncName,
 };
 use cranelift_frontend::FunctionBuilder;
 use cranelift_module::{FuncId, Module as _};
 use std::collections::{HashMap, HashSet};
 use wengert_core::interp::MAX_CALLS;
 use wengert_core::ir::{Block, Func, Inst, Module, Op, Phase, Type, Value};
-use wengert_core::ops::Scalar;
-
-/// A value in machine words.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Machine {
-    /// A scalar, or the top of a tape.
-    One(ir::Value),
-    /// An array: address and length.
-    Array(ir::Value, ir::Value),
-}
-
-impl Machine {
-    /// Its words.
-    pub(super) fn words(&self) -> impl Iterator<Item = ir::Value> + use<> {
-        let (first, second) = match *self {
-            Machine::One(v) => (v, None),
-            Machine::Array(address, len) => (address, Some(len)),
-        };
-        std::iter::once(first).chain(second)
-    }
-
-    /// A value from its words.
-    pub(super) fn from_words(words: &[ir::Value]) -> Self {
-        match words {
-            [address, len] => Machine::Array(*address, *len),
-            _ => Machine::One(words[0]),
-        }
-    }
-}
+use wengert_core::ops::{ArrayOp, Prim, Scalar};
 
 /// Where `exit_if` leaves to: the block after the loop, and which of the loop's results it takes.
 pub(super) struct Exit {
@@ -72,9 +48,15 @@ pub(super) struct Emitter<'a, 'l, 'f> {
     /// Returns its parameters. One place for all ways out, so that the registers results are
     /// returned in are not tied to values that live in a loop.
     end: ir::Block,
-    /// Per size of a record, in slots: the last top that leaves room for it. It does not change, so
-    /// it is computed where the function begins.
-    pub(super) tape_limit: HashMap<usize, ir::Value>,
+    /// Per tape and size of a record, in slots: the last top that leaves room for it. It does not
+    /// change, so it is computed where the tape appears.
+    pub(super) tape_limit: HashMap<(Option<Value>, usize), ir::Value>,
+    /// Which tape each version is of, where there are several.
+    pub(super) tapes: Tapes,
+    /// Versions of tapes that may be alive here, older ones first.
+    pub(super) open_tapes: Vec<Value>,
+    /// Per array of several dimensions that is read or written element by element: how many it has.
+    pub(super) counts: HashMap<Value, ir::Value>,
     /// Loops open here, outermost first.
     pub(super) loops: Vec<OpenLoop>,
     /// Fault blocks still to be filled.
@@ -87,6 +69,10 @@ pub(super) struct Emitter<'a, 'l, 'f> {
     dying: Vec<Vec<Value>>,
     /// How often each value is used.
     pub(super) uses: Vec<u32>,
+    /// Arrays of several dimensions that `peek` or `poke` index.
+    flat: HashSet<Value>,
+    /// Where frames for calls lie, once there is one.
+    frame_slot: Option<StackSlot>,
     values: Vec<Option<Machine>>,
     imported: HashMap<FuncId, FuncRef>,
 }
@@ -108,6 +94,7 @@ pub(super) fn function(compiler: &mut Compiler, module: &Module, func: &Func) ->
     let pool = compiler.jit.declare_data_in_func(compiler.pool.data, b.func);
     let constants = b.ins().symbol_value(I64, pool);
     let identity = Identity::of(func);
+    let tapes = if compiler.several_tapes { Tapes::of(func, &identity) } else { Tapes::default() };
     let mut emitter = Emitter {
         func,
         ownership: Ownership::of(module, func, &identity),
@@ -117,18 +104,24 @@ pub(super) fn function(compiler: &mut Compiler, module: &Module, func: &Func) ->
         constants,
         end,
         tape_limit: HashMap::new(),
+        tapes,
+        open_tapes: Vec::new(),
+        counts: HashMap::new(),
         loops: Vec::new(),
         cold: Vec::new(),
         raised: HashSet::new(),
         bounds: Bounds::default(),
         dying: Vec::new(),
         uses: Vec::new(),
+        flat: HashSet::new(),
+        frame_slot: None,
         values: vec![None; func.values.len()],
         imported: HashMap::new(),
         compiler,
         b,
     };
     emitter.uses = emitter.count_uses();
+    emitter.find_flat();
     emitter.bind_words(func.params(), &words[1..]);
     emitter.find_tape_limits();
     emitter.block(&func.body, None);
@@ -151,6 +144,7 @@ impl Emitter<'_, '_, '_> {
         let v = self.identity.find(v);
         match self.func.as_const(v) {
             Some(Scalar::F64(x)) => Machine::One(self.float(x)),
+            Some(Scalar::F32(x)) => Machine::One(self.b.ins().f32const(x)),
             Some(Scalar::I64(x)) => Machine::One(self.b.ins().iconst(I64, x)),
             Some(Scalar::Bool(x)) => Machine::One(self.b.ins().iconst(I8, x as i64)),
             None => self.values[v.index()]
@@ -162,22 +156,31 @@ impl Emitter<'_, '_, '_> {
     pub(super) fn one(&mut self, v: Value) -> ir::Value {
         match self.get(v) {
             Machine::One(word) => word,
-            Machine::Array(..) => unreachable!("verified: a scalar or a tape"),
+            Machine::Array(_) => unreachable!("verified: a scalar or a tape"),
         }
     }
 
-    /// The address and length of an array.
-    pub(super) fn array(&mut self, v: Value) -> (ir::Value, ir::Value) {
+    /// The address and dimensions of an array.
+    pub(super) fn array(&mut self, v: Value) -> Shaped {
         match self.get(v) {
-            Machine::Array(address, len) => (address, len),
+            Machine::Array(array) => array,
             Machine::One(_) => unreachable!("verified: an array"),
         }
     }
 
     /// Defines a value, unless it is the same as an earlier one.
     pub(super) fn set(&mut self, v: Value, machine: Machine) {
-        if !self.identity.is_linked(v) {
-            self.values[v.index()] = Some(machine);
+        if self.identity.is_linked(v) {
+            return;
+        }
+        self.values[v.index()] = Some(machine);
+        if self.flat.contains(&v) {
+            let array = self.array(v);
+            let count = self.count(&array);
+            self.counts.insert(v, count);
+        }
+        if self.compiler.several_tapes && self.func.ty(v) == Type::Tape {
+            self.found_tape(v);
         }
     }
 
@@ -186,7 +189,7 @@ impl Emitter<'_, '_, '_> {
         let mut at = 0;
         for v in values {
             let n = abi::words(self.func.ty(*v)).len();
-            self.set(*v, Machine::from_words(&words[at..at + n]));
+            self.set(*v, Machine::from_words(self.func.ty(*v), &words[at..at + n]));
             at += n;
         }
     }
@@ -237,13 +240,17 @@ impl Emitter<'_, '_, '_> {
     pub(super) fn block(&mut self, block: &Block, exit: Option<&Exit>) {
         self.bounds.open();
         self.dying.push(Vec::new());
+        let open_tapes = self.open_tapes.clone();
         self.note_dying(&block.params);
+        self.note_tapes(&[], &block.params);
         for inst in &block.insts {
             self.inst(inst, exit);
             self.note_dying(&inst.results);
+            self.note_tapes(&inst.args, &inst.results);
         }
         self.free_dying();
         self.dying.pop();
+        self.open_tapes = open_tapes;
         self.bounds.close();
     }
 
@@ -253,26 +260,48 @@ impl Emitter<'_, '_, '_> {
         self.dying.last_mut().into_iter().for_each(|scope| scope.extend(&dying));
     }
 
-    /// Frees the arrays that die with the innermost open block.
+    /// Frees the arrays and tapes that die with the innermost open block.
     pub(super) fn free_dying(&mut self) {
-        for array in self.dying.last().cloned().unwrap_or_default() {
-            let (address, _) = self.array(array);
-            let free = self.import(self.compiler.hooks.free);
-            self.b.ins().call(free, &[self.context, address]);
+        for v in self.dying.last().cloned().unwrap_or_default() {
+            match self.get(v) {
+                Machine::Array(array) => {
+                    let free = self.import(self.compiler.hooks.free);
+                    self.b.ins().call(free, &[self.context, array.address()]);
+                }
+                // The only tape of a run goes back when the run ends.
+                Machine::One(_) if !self.compiler.several_tapes => {}
+                Machine::One(top) => {
+                    let end = self.import(self.compiler.hooks.end_tape);
+                    self.b.ins().call(end, &[self.context, top]);
+                }
+            }
         }
     }
 
     fn inst(&mut self, inst: &Inst, exit: Option<&Exit>) {
         let result = match &inst.op {
-            Op::Prim(prim) => Machine::One(self.prim(*prim, inst)),
-            Op::Len => {
-                self.bounds.length(self.identity.find(inst.args[0]), inst.results[0]);
-                Machine::One(self.array(inst.args[0]).1)
+            Op::Prim(prim) => {
+                if *prim == Prim::IMul {
+                    let factors = [0, 1].map(|k: usize| self.identity.find(inst.args[k]));
+                    self.bounds.product(inst.results[0], factors);
+                }
+                Machine::One(self.prim(*prim, inst))
+            }
+            Op::Dim(axis) => {
+                self.bounds.length(self.identity.find(inst.args[0]), *axis, inst.results[0]);
+                Machine::One(self.array(inst.args[0]).dims()[*axis as usize])
             }
             Op::Load => Machine::One(self.load_element(inst)),
             Op::Store => return self.store_element(inst),
             Op::Fill => self.fill(inst),
             Op::Copy => self.copy(inst),
+            Op::Array(ArrayOp::Peek) => Machine::One(self.peek(inst)),
+            Op::Array(ArrayOp::Poke) => return self.poke(inst),
+            Op::Array(op) => match self.kernel(inst, Work::Array(op.clone())) {
+                Some(made) if !op.in_place() => made,
+                _ => return,
+            },
+            Op::Tape => Machine::One(self.new_tape(inst)),
             Op::Push => Machine::One(self.push(inst)),
             Op::Pop => return self.pop(inst),
             Op::Assert(message) => {
@@ -286,6 +315,17 @@ impl Emitter<'_, '_, '_> {
             Op::Drive(name, phase) => return self.drive(inst, name, *phase),
         };
         self.set(inst.results[0], result);
+    }
+
+    /// Finds the arrays of several dimensions that are indexed by one number.
+    fn find_flat(&mut self) {
+        let (func, identity, flat) = (self.func, &self.identity, &mut self.flat);
+        func.body.walk(&mut |inst| {
+            let indexed = matches!(inst.op, Op::Array(ArrayOp::Peek | ArrayOp::Poke));
+            if indexed && func.ty(inst.args[0]).rank() > 1 {
+                flat.insert(identity.find(inst.args[0]));
+            }
+        });
     }
 
     fn count_uses(&self) -> Vec<u32> {
@@ -344,6 +384,7 @@ impl Emitter<'_, '_, '_> {
         }
         let (native, counted, effect) =
             (callee.native, callee.counted, (callee.pushes, callee.pops));
+        self.note_open_tapes(callee.makes_tapes);
         self.note_tops(inst, effect.1);
         let depth = counted.then(|| self.count_call(inst));
         let mut args = vec![self.context];
@@ -356,16 +397,31 @@ impl Emitter<'_, '_, '_> {
         self.raise_results(inst, effect);
     }
 
+    /// A frame on the stack: values in it, and room for others of these types behind them. Gives
+    /// back its address and where the room begins. It is the same memory each time.
+    pub(super) fn frame(&mut self, values: &[Machine], room: &[Type]) -> (ir::Value, i32) {
+        let words = values.iter().map(|a| a.words().count()).sum::<usize>() + abi::slots(room);
+        let size = 8 * words.max(1) as u32;
+        let slot = match self.frame_slot {
+            Some(slot) => slot,
+            None => {
+                let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, size, 3);
+                *self.frame_slot.insert(self.b.create_sized_stack_slot(slot))
+            }
+        };
+        let data = &mut self.b.func.sized_stack_slots[slot];
+        data.size = data.size.max(size);
+        let frame = self.b.ins().stack_addr(I64, slot, 0);
+        let end = abi::store_slots(&mut self.b, self.regions.frame, frame, 0, values);
+        (frame, end)
+    }
+
     /// Calls a function that changes no register: operands and results go through memory.
     fn call_aside(&mut self, inst: &Inst, aside: FuncId) {
         let types: Vec<Type> = inst.results.iter().map(|r| self.func.ty(*r)).collect();
         let args: Vec<Machine> = inst.args.iter().map(|a| self.get(*a)).collect();
-        let size = 8 * (args.len() + types.len()).max(1) as u32;
-        let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, size, 3);
-        let slot = self.b.create_sized_stack_slot(slot);
-        let frame = self.b.ins().stack_addr(I64, slot, 0);
         let flags = self.regions.frame;
-        let end = abi::store_slots(&mut self.b, flags, frame, 0, &args);
+        let (frame, end) = self.frame(&args, &types);
         let callee = self.import(aside);
         self.b.ins().call(callee, &[self.context, frame]);
         let (results, _) = abi::load_slots(&mut self.b, flags, frame, end, &types);
@@ -389,6 +445,7 @@ impl Emitter<'_, '_, '_> {
         let (number, counted, effect) = (plan.number, callee.counted, (callee.pushes, callee.pops));
         // Of a loop without a bound, as many iterations as the run allows; then an exit must follow.
         let exit = (phase == Phase::Forward && !plan.bounded).then_some(plan.carries + 1);
+        self.note_open_tapes(callee.makes_tapes);
         self.note_tops(inst, effect.1);
         let depth = counted.then(|| self.count_call(inst));
 
@@ -397,14 +454,8 @@ impl Emitter<'_, '_, '_> {
         if exit.is_some() {
             args[1] = Machine::One(self.iteration_limit(inst.args[0]));
         }
-        let words: usize =
-            args.iter().map(|a| a.words().count()).sum::<usize>() + abi::slots(&types);
-        let size = 8 * words.max(1) as u32;
-        let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, size, 3);
-        let slot = self.b.create_sized_stack_slot(slot);
-        let frame = self.b.ins().stack_addr(I64, slot, 0);
         let flags = self.regions.frame;
-        let end = abi::store_slots(&mut self.b, flags, frame, 0, &args);
+        let (frame, end) = self.frame(&args, &types);
         let number = self.b.ins().iconst(I64, number as i64);
         let phase = self.b.ins().iconst(I64, hooks::phase_code(phase));
         let driver = self.import(self.compiler.hooks.drive);

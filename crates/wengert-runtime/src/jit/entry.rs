@@ -5,7 +5,7 @@
 
 use super::Compiler;
 use super::abi::{aside_signature, frame_signature, load_slots, store_slots};
-use super::emit::Machine;
+use super::machine::Machine;
 use super::memory::Regions;
 use crate::context::field;
 use cranelift_codegen::ir::types::I64;
@@ -74,8 +74,11 @@ pub(super) fn function(compiler: &mut Compiler, func: &Func) -> Function {
     let mut results = Vec::with_capacity(func.results.len());
     for ty in &func.results {
         let n = super::abi::words(*ty).len();
-        results.push(Machine::from_words(&words[at..at + n]));
-        if *ty == Type::Tape {
+        results.push(Machine::from_words(*ty, &words[at..at + n]));
+        if *ty == Type::Tape && compiler.several_tapes {
+            let note = compiler.jit.declare_func_in_func(compiler.hooks.note_tape, b.func);
+            b.ins().call(note, &[context, words[at]]);
+        } else if *ty == Type::Tape {
             let peak = b.ins().load(I64, regions.context, context, field::TAPE_PEAK);
             let higher = b.ins().umax(words[at], peak);
             b.ins().store(regions.context, higher, context, field::TAPE_PEAK);

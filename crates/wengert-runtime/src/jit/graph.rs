@@ -24,6 +24,8 @@ pub(super) struct Info {
     pub(super) pushes: bool,
     /// Whether it, or what it calls, pops from one.
     pub(super) pops: bool,
+    /// Whether it, or what it calls, makes a tape.
+    pub(super) makes_tapes: bool,
 }
 
 impl<'m> Graph<'m> {
@@ -33,9 +35,6 @@ impl<'m> Graph<'m> {
         for name in entries {
             let func = module.func(name);
             let func = func.ok_or_else(|| CompileError::UnknownEntry(name.to_string()))?;
-            if func.param_types().iter().filter(|t| **t == Type::Tape).count() > 1 {
-                return Err(CompileError::SeveralTapes(name.to_string()));
-            }
             framed.push(&*func.name);
         }
         let mut calls: HashMap<&str, Vec<&str>> = HashMap::new();
@@ -79,6 +78,12 @@ impl<'m> Graph<'m> {
         self.framed.iter().copied()
     }
 
+    /// Whether a run may have more than one tape.
+    pub(super) fn several_tapes(&self) -> bool {
+        let tapes = |f: &Func| f.param_types().iter().filter(|t| **t == Type::Tape).count();
+        self.infos.values().any(|info| info.makes_tapes) || self.funcs.iter().any(|f| tapes(f) > 1)
+    }
+
     /// What is known of a function.
     pub(super) fn info(&self, name: &str) -> Info {
         self.infos.get(name).copied().unwrap_or_default()
@@ -98,7 +103,7 @@ fn infos<'m>(funcs: &[&'m Func], calls: &HashMap<&'m str, Vec<&'m str>>) -> Hash
     let having = |op: Op| -> HashSet<&str> {
         funcs.iter().filter(|f| has(f, op.clone())).map(|f| &*f.name).collect()
     };
-    let (pushing, popping) = (having(Op::Push), having(Op::Pop));
+    let (pushing, popping, making) = (having(Op::Push), having(Op::Pop), having(Op::Tape));
     let info = |f: &&'m Func| {
         let name = &*f.name;
         let within = |set: &HashSet<&str>| set.contains(name) || !set.is_disjoint(&reach[name]);
@@ -107,7 +112,8 @@ fn infos<'m>(funcs: &[&'m Func], calls: &HashMap<&'m str, Vec<&'m str>>) -> Hash
         // number of functions.
         let on_chain = |r: &&str| *r == name || reach[name].contains(r) || reach[r].contains(name);
         let counted = funcs.len() > MAX_CALLS || recursive.iter().any(on_chain);
-        (name, Info { counted, pushes: within(&pushing), pops: within(&popping) })
+        let (pushes, pops, makes_tapes) = (within(&pushing), within(&popping), within(&making));
+        (name, Info { counted, pushes, pops, makes_tapes })
     };
     funcs.iter().map(info).collect()
 }

@@ -1,8 +1,8 @@
 //! Values that are the same machine value as an earlier one.
 //!
-//! A `store` works in place, so the new version has the old one's address and length. A carry that
+//! A `store` works in place, so the new version has the old one's address and dimensions. A carry that
 //! every iteration hands on unchanged is its initial value. Such values need no register of their
-//! own: a loop that stores into an array carries neither its address nor its length.
+//! own: a loop that stores into an array carries neither its address nor its dimensions.
 //!
 //! One pass over the function, inside out. A carry is found unchanged if the value the body yields
 //! leads back to the carry itself; only then is the carry linked to its initial value, so links
@@ -47,8 +47,10 @@ impl Identity {
     fn block(&mut self, block: &Block) {
         for inst in &block.insts {
             inst.blocks.iter().for_each(|nested| self.block(nested));
+            if let Some(taken) = inst.op.takes() {
+                self.link(inst.results[0], inst.args[taken]);
+            }
             match inst.op {
-                Op::Store => self.link(inst.results[0], inst.args[0]),
                 Op::If => {
                     for (k, r) in inst.results.iter().enumerate() {
                         let yields = [0, 1].map(|b: usize| self.find(inst.blocks[b].yields[k]));

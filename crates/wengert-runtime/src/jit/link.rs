@@ -6,6 +6,7 @@
 
 use super::site::Site;
 use crate::context::Context;
+use crate::kernel::Kernel;
 use cranelift_jit::JITModule;
 use cranelift_module::FuncId;
 
@@ -51,6 +52,10 @@ pub(crate) struct Linked {
     pub(crate) plans: Vec<Plan>,
     /// What fault numbers mean.
     pub(crate) sites: Vec<Site>,
+    /// What the runtime does for compiled code, by the number it passes.
+    pub(crate) kernels: Vec<Kernel>,
+    /// Whether a run may have more than one tape.
+    pub(crate) several_tapes: bool,
     /// The deepest nesting of loops around a site.
     pub(crate) max_loops: usize,
 }

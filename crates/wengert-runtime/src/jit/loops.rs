@@ -16,6 +16,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I64};
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlagsData};
 use wengert_core::ir::{Block, Inst, Op, Value};
+use wengert_core::ops::ArrayOp;
 use wengert_core::span::Span;
 
 /// Iterations between looks at the interrupt flag in a loop without loops inside.
@@ -209,6 +210,8 @@ impl Emitter<'_, '_, '_> {
             long |= match &i.op {
                 // What stands aside is scalar code.
                 Op::Call(name) => self.compiler.declared[name].aside.is_none(),
+                // One operation on large arrays takes as long as many iterations without.
+                Op::Array(op) => !matches!(op, ArrayOp::Peek | ArrayOp::Poke),
                 op => matches!(op, Op::For | Op::While | Op::Drive(..)),
             };
         });

@@ -2,12 +2,12 @@
 //!
 //! Reading order: [`compile`] here (the order of things), `graph` (which functions, and what is
 //! known of each), `abi` (how values travel), `identity` (values that need no register of their own),
-//! `ownership` (which arrays die where), `emit` (one function), `loops`, `prims`, `memory`, `pool` and `bounds` (its parts), `cold` (what happens on a
+//! `ownership` (which arrays die where), `emit` (one function), `loops`, `prims`, `memory`, `kernel`, `tapes`, `pool` and `bounds` (its parts), `cold` (what happens on a
 //! fault), `entry` (how the outside calls in), [`link`] (finished code), `site` (from a fault's number
 //! to what is said about it), `target` (the machine).
 //!
-//! Values of a function live in virtual registers: `f64`, `i64` and `bool` in one each, an array in
-//! two (address, length), a tape in one (its top). A function takes the context first and gives back
+//! Values of a function live in virtual registers: scalars in one each, an array in one more than it
+//! has dimensions (address, dimensions), a tape in one (its top). A function takes the context first and gives back
 //! a status first: 0, or 1 after a fault has been written to the context.
 
 mod abi;
@@ -17,17 +17,21 @@ mod emit;
 mod entry;
 mod graph;
 mod identity;
+mod kernel;
 #[allow(unsafe_code)] // calls compiled code, and frees it
 pub(crate) mod link;
 mod loops;
+mod machine;
 mod memory;
 mod ownership;
 mod pool;
 mod prims;
 pub(crate) mod site;
+mod tapes;
 mod target;
 
 use crate::hooks;
+use crate::kernel::Kernel;
 pub(crate) use abi::slots as abi_slots;
 use abi::{aside_signature, frame_signature, hook_signatures, native_signature, stands_aside};
 use cranelift_codegen::Context as Codegen;
@@ -35,14 +39,14 @@ use cranelift_codegen::ir::Function;
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module as _, default_libcall_names};
-use graph::Graph;
+use graph::{Graph, Info};
 use link::{Code, Linked, Plan};
 use pool::Pool;
 use site::Site;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
-use wengert_core::ir::{Func, Module, verify};
+use wengert_core::ir::{Func, Module, Op, verify};
 use wengert_core::span::Diagnostic;
 use wengert_core::transform::pipeline;
 
@@ -55,9 +59,6 @@ pub enum CompileError {
     /// An entry that is not in the module.
     #[error("there is no function `@{0}`")]
     UnknownEntry(String),
-    /// An entry with more than one tape; a run has one.
-    #[error("`@{0}` takes several tapes, but a run has one")]
-    SeveralTapes(String),
     /// This machine's code cannot be generated.
     #[error("native code cannot be generated on this machine: {0}")]
     Unsupported(String),
@@ -96,6 +97,7 @@ pub(crate) fn compile(
     let module = &pipeline::finish(module);
     let graph = Graph::new(module, entries)?;
     let funcs = &graph.funcs;
+    funcs.iter().try_for_each(|func| only_scalars(func))?;
     let mut compiler = Compiler::new(&graph, funcs, listing)?;
     for func in funcs {
         compiler.define(module, func)?;
@@ -109,6 +111,22 @@ pub(crate) fn compile(
     compiler.finish(&graph, entries)
 }
 
+/// Rows of the scalar table reach native code on scalars only: on arrays they have become loops.
+fn only_scalars(func: &Func) -> Result<(), CompileError> {
+    let mut found = None;
+    func.body.walk(&mut |inst| match inst.op {
+        Op::Prim(prim) if !func.ty(inst.results[0]).is_scalar() => found = Some(prim),
+        _ => {}
+    });
+    match found {
+        None => Ok(()),
+        Some(prim) => Err(CompileError::Backend {
+            func: func.name.to_string(),
+            message: format!("`{}` works on whole arrays and was not made a loop", prim.name()),
+        }),
+    }
+}
+
 /// What is known of a function when calls to it are compiled.
 pub(crate) struct Declared {
     native: FuncId,
@@ -118,6 +136,7 @@ pub(crate) struct Declared {
     counted: bool,
     pushes: bool,
     pops: bool,
+    makes_tapes: bool,
 }
 
 /// What is known of an outlined loop when it is driven.
@@ -137,6 +156,11 @@ struct Hooks {
     free: FuncId,
     note_site: FuncId,
     drive: FuncId,
+    kernel: FuncId,
+    new_tape: FuncId,
+    tape_limit: FuncId,
+    note_tape: FuncId,
+    end_tape: FuncId,
 }
 
 /// One compilation: what the parts of it share.
@@ -146,6 +170,10 @@ struct Compiler<'l> {
     plans: HashMap<Arc<str>, Outlined>,
     hooks: Hooks,
     sites: Vec<Site>,
+    /// What the runtime does for compiled code, by number.
+    kernels: Vec<Kernel>,
+    /// Whether a run may have more than one tape.
+    several_tapes: bool,
     pool: Pool,
     codegen: Codegen,
     scratch: FunctionBuilderContext,
@@ -174,9 +202,20 @@ impl<'l> Compiler<'l> {
         let mut import = |(name, signature)| {
             jit.declare_function(name, Linkage::Import, &signature).map_err(failed(name))
         };
-        let [fill, copy, free, note_site, drive] = hook_signatures(host).map(&mut import);
-        let hooks =
-            Hooks { fill: fill?, copy: copy?, free: free?, note_site: note_site?, drive: drive? };
+        let [fill, copy, free, note_site, drive, kernel, new_tape, tape_limit, note_tape, end_tape] =
+            hook_signatures(host).map(&mut import);
+        let hooks = Hooks {
+            fill: fill?,
+            copy: copy?,
+            free: free?,
+            note_site: note_site?,
+            drive: drive?,
+            kernel: kernel?,
+            new_tape: new_tape?,
+            tape_limit: tape_limit?,
+            note_tape: note_tape?,
+            end_tape: end_tape?,
+        };
         let mut declared = HashMap::new();
         for func in funcs {
             let signature = native_signature(func);
@@ -201,8 +240,8 @@ impl<'l> Compiler<'l> {
                 None
             };
             let info = graph.info(&func.name);
-            let (counted, pushes, pops) = (info.counted, info.pushes, info.pops);
-            let known = Declared { native, frame, aside, counted, pushes, pops };
+            let Info { counted, pushes, pops, makes_tapes } = info;
+            let known = Declared { native, frame, aside, counted, pushes, pops, makes_tapes };
             declared.insert(func.name.clone(), known);
         }
         let plans = graph.plans.iter().enumerate().map(|(number, plan)| {
@@ -218,6 +257,8 @@ impl<'l> Compiler<'l> {
             plans: plans.collect(),
             hooks,
             sites: Vec::new(),
+            kernels: Vec::new(),
+            several_tapes: graph.several_tapes(),
             scratch: FunctionBuilderContext::new(),
             listing,
             jit,
@@ -290,6 +331,8 @@ impl<'l> Compiler<'l> {
                 })
                 .collect(),
             sites: self.sites,
+            kernels: self.kernels,
+            several_tapes: self.several_tapes,
             max_loops,
         }))
     }

@@ -1,9 +1,12 @@
-//! Arrays that die in the block that defines them: they are freed at its end.
+//! Arrays and tapes that die in the block that defines them: they are freed at its end.
 //!
 //! Arrays are linear, so every one has one owner: the block that allocated it, was given it as a
 //! carry or got it from a call, until an operation takes it over. An array nothing takes over dies
 //! with its block; without this a loop that makes a new array in every iteration would keep them
 //! all until the run ends.
+//!
+//! A tape made by the program has one owner too; records left on it go with it, and arrays in them
+//! stay until the end of the run.
 //!
 //! The analysis is one walk and errs on the side of keeping: an array taken over on some path only
 //! stays until the end of the run. Versions that share storage (see `identity`) count as one.
@@ -25,14 +28,15 @@ impl Ownership {
         let mut walk = Walk { module, identity, kept: HashSet::new() };
         walk.keep(&func.body.yields);
         // The caller's, unless the function takes them over.
-        walk.kept.extend(func.params().iter().filter(|p| !consumes(func, **p)));
+        let lent = |p: &&Value| func.ty(**p) != Type::Tape && !consumes(module, func, **p);
+        walk.kept.extend(func.params().iter().filter(lent));
         walk.block(&func.body);
         Ownership { kept: walk.kept }
     }
 
-    /// Whether an array defined in a block dies with it.
+    /// Whether an array or tape defined in a block dies with it.
     pub(super) fn dies(&self, func: &Func, identity: &Identity, v: Value) -> bool {
-        func.ty(v) == Type::Array && !identity.is_linked(v) && !self.kept.contains(&v)
+        func.ty(v).is_linear() && !identity.is_linked(v) && !self.kept.contains(&v)
     }
 }
 
@@ -64,7 +68,7 @@ impl Walk<'_> {
 
     fn inst(&mut self, inst: &Inst) {
         match &inst.op {
-            Op::Push => self.keep(&inst.args),
+            Op::Push | Op::Pop => self.keep(&inst.args),
             Op::Call(name) => self.call(inst, name),
             Op::Drive(name, phase) => {
                 let plan = self.module.plan(name).unwrap_or_else(|| unreachable!("verified"));
@@ -89,7 +93,7 @@ impl Walk<'_> {
     fn call(&mut self, inst: &Inst, name: &str) {
         let callee = self.module.func(name).unwrap_or_else(|| unreachable!("verified"));
         for (a, p) in inst.args.iter().zip(callee.params()) {
-            if consumes(callee, *p) {
+            if callee.ty(*p) == Type::Tape || consumes(self.module, callee, *p) {
                 self.keep(&[*a]);
             }
         }

@@ -3,7 +3,7 @@
 use super::emit::Emitter;
 use super::site::SiteKind;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::types::{F64, I64};
+use cranelift_codegen::ir::types::{F32, F64, I32, I64};
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlagsData};
 use wengert_core::ir::{Inst, Value};
 use wengert_core::ops::value::CANONICAL_NAN;
@@ -45,23 +45,31 @@ impl Emitter<'_, '_, '_> {
             Flush => {
                 // Zero and subnormals are the numbers whose exponent field is zero. They are rare, so
                 // the test is off the chain of dependent operations, and nothing is moved.
-                let bits = b.ins().bitcast(I64, MemFlagsData::new(), x(0));
-                let shift = b.ins().iconst(I64, 52);
+                let float = b.func.dfg.value_type(x(0));
+                let (int, shift, mask) =
+                    if float == F32 { (I32, 23, 0xff) } else { (I64, 52, 0x7ff) };
+                let bits = b.ins().bitcast(int, MemFlagsData::new(), x(0));
+                let shift = b.ins().iconst(int, shift);
                 let exponent = b.ins().ushr(bits, shift);
-                let mask = b.ins().iconst(I64, 0x7ff);
+                let mask = b.ins().iconst(int, mask);
                 let exponent = b.ins().band(exponent, mask);
                 let (tiny, on) = (b.create_block(), b.create_block());
-                let flushed = b.append_block_param(on, F64);
+                let flushed = b.append_block_param(on, float);
                 b.ins().brif(exponent, on, &[BlockArg::Value(x(0))], tiny, &[]);
                 b.set_cold_block(tiny);
                 b.switch_to_block(tiny);
-                let zero = b.ins().f64const(0.0);
+                let zero = match float {
+                    F32 => b.ins().f32const(0.0),
+                    _ => b.ins().f64const(0.0),
+                };
                 b.ins().jump(on, &[BlockArg::Value(zero)]);
                 b.switch_to_block(on);
                 flushed
             }
             Sqrt => b.ins().sqrt(x(0)),
-            Exp | Log | Sin | Cos | Tanh => unreachable!("expanded into their programs"),
+            StopGradient => x(0),
+            Demote => b.ins().fdemote(F32, x(0)),
+            Promote => b.ins().fpromote(F64, x(0)),
             Lt => b.ins().fcmp(FloatCC::LessThan, x(0), x(1)),
             Le => b.ins().fcmp(FloatCC::LessThanOrEqual, x(0), x(1)),
             Gt => b.ins().fcmp(FloatCC::GreaterThan, x(0), x(1)),
@@ -101,6 +109,7 @@ impl Emitter<'_, '_, '_> {
             }
             FromBits => b.ins().bitcast(F64, MemFlagsData::new(), x(0)),
             IAdd | ISub | IMul | INeg | IDiv | IMod => unreachable!("handled above"),
+            _ => unreachable!("expanded into its program"),
         }
     }
 

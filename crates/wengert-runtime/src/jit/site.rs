@@ -19,8 +19,11 @@ pub(crate) struct Site {
 /// What can happen at a site.
 #[derive(Clone, Debug)]
 pub(crate) enum SiteKind {
-    /// An index out of range; the operands are index and length.
-    Index(Option<Arc<str>>),
+    /// An index out of range, of the array of that name along that axis; the operands are index and
+    /// length.
+    Index(Option<Arc<str>>, Option<u8>),
+    /// What an operation on whole arrays reports; the name is that of its first operand.
+    Kernel(Option<Arc<str>>),
     /// An integer result does not fit.
     Overflow,
     /// An integer divisor is zero.
@@ -43,13 +46,33 @@ pub(crate) enum SiteKind {
     Call,
 }
 
+/// What a fault is made of besides its site.
+pub(crate) struct Wrote {
+    /// What the code wrote.
+    pub(crate) operands: [i64; 2],
+    /// What a kernel reported.
+    pub(crate) kernel: Option<FaultKind>,
+    /// The limit of `while` loops.
+    pub(crate) iterations: u64,
+    /// The limit of the tapes.
+    pub(crate) tape_bytes: u64,
+}
+
 impl SiteKind {
     /// What is reported, given what the code wrote and the limits of the run.
-    pub(crate) fn fault(&self, operands: [i64; 2], iterations: u64, tape_bytes: u64) -> FaultKind {
+    pub(crate) fn fault(&self, wrote: Wrote) -> FaultKind {
+        let Wrote { operands, kernel, iterations, tape_bytes } = wrote;
         match self {
-            SiteKind::Index(array) => {
-                FaultKind::Index { array: array.clone(), index: operands[0], len: operands[1] }
+            SiteKind::Index(array, axis) => {
+                let (index, len) = (operands[0], operands[1]);
+                FaultKind::Index { array: array.clone(), index, len, axis: *axis }
             }
+            SiteKind::Kernel(name) => match kernel {
+                Some(FaultKind::Index { index, len, axis, .. }) => {
+                    FaultKind::Index { array: name.clone(), index, len, axis }
+                }
+                other => other.unwrap_or(FaultKind::OutOfMemory),
+            },
             SiteKind::Overflow => FaultKind::Overflow,
             SiteKind::DivisionByZero => FaultKind::DivisionByZero,
             SiteKind::NegativeLength => FaultKind::NegativeLength(operands[0]),

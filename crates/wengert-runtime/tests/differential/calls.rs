@@ -2,6 +2,7 @@
 
 use crate::{Arg, Both, agree, module};
 use wengert_core::fault::FaultKind;
+use wengert_core::ops::{Array, Data};
 use wengert_runtime::{CompileError, Options, Program, RunError};
 
 #[test]
@@ -125,11 +126,9 @@ fn a_long_chain_without_recursion() {
 
 #[test]
 fn wrong_calls_are_refused() {
-    let text = "func @f(%x: f64, %t: tape, %y: [f64]) -> f64 { return %x }
-                func @g(%s: tape, %t: tape) -> f64 { return 1.0 }";
+    let text = "func @f(%x: f64, %t: tape, %y: [f64]) -> f64 { return %x }";
     let module = module(text);
     assert!(matches!(Program::compile(&module, &["h"]), Err(CompileError::UnknownEntry(_))));
-    assert!(matches!(Program::compile(&module, &["g"]), Err(CompileError::SeveralTapes(_))));
     let program = Program::compile(&module, &["f"]).unwrap();
     let call =
         |entry: &str, args: &[Arg]| program.call(entry, args, &Options::default()).unwrap_err();
@@ -139,6 +138,14 @@ fn wrong_calls_are_refused() {
         call("f", &[Arg::F64(1.0), Arg::I64(2)]).to_string(),
         "argument 2 of `f` is i64, but must be [f64]"
     );
+    let matrix = Array { shape: vec![2, 3], data: Data::F64(vec![0.0; 6]) };
+    assert_eq!(
+        call("f", &[Arg::F64(1.0), Arg::Shaped(&matrix)]).to_string(),
+        "argument 2 of `f` is [[f64]], but must be [f64]"
+    );
+    let torn = Array { shape: vec![7], data: Data::F64(vec![0.0; 6]) };
+    let error = call("f", &[Arg::F64(1.0), Arg::Shaped(&torn)]);
+    assert!(matches!(error, RunError::ArgumentShape { position: 2, .. }));
     let text = "func @f(%x: f64) -> f64 { %y = call @nowhere(%x) : f64  return %y }";
     let broken = crate::module(text);
     assert!(matches!(Program::compile(&broken, &["f"]), Err(CompileError::Invalid(_))));

@@ -33,7 +33,7 @@ fn an_index_in_nested_loops() {
     }
     let fault = both.agree("f", &[Arg::Array(&x), Arg::I64(9), Arg::I64(9)]).unwrap_err();
     let array = Some("x".into());
-    assert_eq!(fault.kind, FaultKind::Index { array, index: -2, len: 10 });
+    assert_eq!(fault.kind, FaultKind::Index { array, index: -2, len: 10, axis: None });
     assert_eq!(fault.iterations.len(), 3);
 }
 

@@ -7,6 +7,7 @@ use wengert_core::check::Derived;
 use wengert_core::generate;
 use wengert_core::interp::{Interp, Val};
 use wengert_core::ir::{Module, Type};
+use wengert_core::transform::{derivative, pipeline};
 
 /// Iterations after which a `while` loop of a generated program is taken not to end.
 const MAX_ITERATIONS: u64 = 200;
@@ -23,7 +24,7 @@ fn number(variable: &str) -> Option<u64> {
 fn like(val: &Val, random: &mut Random) -> Val {
     let mut any = || (random.bits() % 2000) as f64 / 500.0 - 2.0;
     match val {
-        Val::Array(x) => Val::array(x.iter().map(|_| any()).collect()),
+        Val::Array(x) => Val::shaped(x.with_floats((0..x.len()).map(|_| any()))),
         _ => Val::f64(any()),
     }
 }
@@ -39,10 +40,15 @@ fn programs_and_their_derivatives() {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs());
     let start = number("WENGERT_SEED").unwrap_or(now);
     println!("WENGERT_SEED={start}");
-    let count = number("WENGERT_PROGRAMS").unwrap_or(40);
+    let count = number("WENGERT_PROGRAMS").unwrap_or(200);
     for seed in (0..count).map(|k| start.wrapping_mul(1 << 20).wrapping_add(k)) {
         let case = generate::case(seed);
-        let derived = Derived::new(case.func.clone(), case.wrt.clone())
+        let funcs = std::iter::once(&case.func).chain(&case.callees).cloned().collect();
+        let whole = Module { funcs, ..Module::default() };
+        // As it stands, with its calls, and as it is differentiated.
+        let Ok(_) = agree(&whole, &case.func.name, &case.args) else { continue };
+        let derived = pipeline::run(&whole, &case.func.name)
+            .and_then(|func| Derived::new(func, case.wrt.clone()))
             .unwrap_or_else(|e| panic!("WENGERT_SEED={start}, program {seed}: {e}"));
         let name = &derived.func.name;
         let mut random = Random(seed);
@@ -60,6 +66,20 @@ fn programs_and_their_derivatives() {
         let with_adjoints: Vec<Val> = vals.iter().chain(&adjoints).cloned().collect();
         let vjp = format!("{name}.vjp");
         let _ = agree(&derived.reverse, &vjp, &with_adjoints);
+
+        // Second derivatives: a program with several tapes.
+        if seed.is_multiple_of(4) {
+            let flat = derivative::vjp_of(&derived.primal, name, &case.wrt)
+                .and_then(|m| derivative::vjp_of(&m, &vjp, &case.wrt))
+                .unwrap_or_else(|e| panic!("WENGERT_SEED={start}, program {seed}: {e}"));
+            let twice = format!("{vjp}.vjp");
+            let seeds = flat.func(&vjp).into_iter().flat_map(|f| f.results.clone());
+            let values = Interp::new(&flat).call(&vjp, with_adjoints.clone()).unwrap();
+            let floats = values.iter().zip(seeds).filter(|(_, t)| t.is_float());
+            let seeds: Vec<Val> = floats.map(|(v, _)| like(v, &mut random)).collect();
+            let all: Vec<Val> = with_adjoints.iter().chain(&seeds).cloned().collect();
+            let _ = agree(&flat, &twice, &all);
+        }
 
         // The three functions of outlined loops over parts of their ranges.
         let (record, reverse) = (format!("{name}.record"), format!("{name}.reverse"));

@@ -6,17 +6,19 @@ mod arrays;
 mod calls;
 mod faults;
 mod generated;
+mod kernels;
 mod loops;
 mod prims;
 mod random;
 mod tape;
+mod tapes;
 mod threads;
 
 use wengert_core::fault::Fault;
 use wengert_core::interp::{Interp, Val};
 use wengert_core::ir::{Module, Type, parse};
-use wengert_core::ops::Scalar;
 use wengert_core::ops::value::canonical_bits;
+use wengert_core::ops::{Array, Data, Elem, Scalar};
 use wengert_runtime::{Arg, Options, Out, Program, RunError, Stats};
 
 /// A result in which equal bits, and any two NaN, are equal.
@@ -24,6 +26,7 @@ use wengert_runtime::{Arg, Options, Out, Program, RunError, Stats};
 pub(crate) enum Bits {
     Scalar(Scalar),
     Array(Vec<u64>),
+    Shaped(Elem, (Vec<usize>, Vec<u64>)),
 }
 
 pub(crate) fn float(x: f64) -> Bits {
@@ -32,6 +35,16 @@ pub(crate) fn float(x: f64) -> Bits {
 
 pub(crate) fn int(x: i64) -> Bits {
     Bits::Scalar(Scalar::I64(x))
+}
+
+/// The bits of an array; a vector of doubles needs no shape.
+fn array(x: &Array) -> Bits {
+    match &x.data {
+        Data::F64(v) if x.shape.len() == 1 => {
+            Bits::Array(v.iter().map(|v| canonical_bits(*v)).collect())
+        }
+        _ => Bits::Shaped(x.elem(), x.key()),
+    }
 }
 
 pub(crate) type Ran = Result<Vec<Bits>, Fault>;
@@ -70,16 +83,18 @@ impl Both {
             Type::Tape => Val::tape(),
             _ => match args.next().unwrap() {
                 Arg::F64(x) => Val::f64(*x),
+                Arg::F32(x) => Val::Scalar(Scalar::F32(*x)),
                 Arg::I64(x) => Val::i64(*x),
                 Arg::Bool(x) => Val::Scalar(Scalar::Bool(*x)),
                 Arg::Array(x) => Val::array(x.to_vec()),
+                Arg::Shaped(x) => Val::shaped((*x).clone()),
             },
         });
         let mut interp = Interp::new(&self.module);
         interp.max_iterations = self.options.max_iterations;
         let bits = |val: Val| match val {
             Val::Scalar(s) => Some(Bits::Scalar(s)),
-            Val::Array(x) => Some(Bits::Array(x.iter().map(|v| canonical_bits(*v)).collect())),
+            Val::Array(x) => Some(array(&x)),
             Val::Tape(_) => None,
         };
         Ok(interp.call(entry, vals.collect())?.into_iter().filter_map(bits).collect())
@@ -88,9 +103,11 @@ impl Both {
     pub(crate) fn compiled(&self, entry: &str, args: &[Arg]) -> (Ran, Stats) {
         let bits = |out: Out| match out {
             Out::F64(x) => Bits::Scalar(Scalar::F64(x)),
+            Out::F32(x) => Bits::Scalar(Scalar::F32(x)),
             Out::I64(x) => Bits::Scalar(Scalar::I64(x)),
             Out::Bool(x) => Bits::Scalar(Scalar::Bool(x)),
-            Out::Array(x) => Bits::Array(x.iter().map(|v| canonical_bits(*v)).collect()),
+            Out::Array(x) => array(&Array::vector(x)),
+            Out::Shaped(x) => array(&x),
         };
         match self.program.call(entry, args, &self.options) {
             Ok((out, stats)) => (Ok(out.into_iter().map(bits).collect()), stats),

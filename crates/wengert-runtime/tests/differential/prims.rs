@@ -1,6 +1,6 @@
 //! Every row of the table, over special and random inputs, with variables and with constants.
 
-use crate::random::{FLOATS, INTS, Random};
+use crate::random::{FLOATS, INTS, Random, SINGLES};
 use crate::{Arg, Both};
 use wengert_core::ops::{Prim, Scalar};
 
@@ -10,6 +10,7 @@ fn inputs(letters: &[char], random: &mut Random) -> Vec<Vec<Scalar>> {
         let step = if few { 2 } else { 1 };
         match letter {
             'f' => FLOATS.iter().step_by(step).map(|x| Scalar::F64(*x)).collect(),
+            's' => SINGLES.iter().step_by(step).map(|x| Scalar::F32(*x)).collect(),
             'i' => INTS.iter().step_by(step).map(|x| Scalar::I64(*x)).collect(),
             _ => vec![Scalar::Bool(false), Scalar::Bool(true)],
         }
@@ -25,6 +26,7 @@ fn inputs(letters: &[char], random: &mut Random) -> Vec<Vec<Scalar>> {
     for _ in 0..2000 {
         let any = letters.iter().map(|letter| match letter {
             'f' => Scalar::F64(random.float()),
+            's' => Scalar::F32(random.single()),
             'i' => Scalar::I64(random.int()),
             _ => Scalar::Bool(random.bits() & 1 == 1),
         });
@@ -36,6 +38,7 @@ fn inputs(letters: &[char], random: &mut Random) -> Vec<Vec<Scalar>> {
 fn type_name(letter: char) -> &'static str {
     match letter {
         'f' => "f64",
+        's' => "f32",
         'i' => "i64",
         _ => "bool",
     }
@@ -44,17 +47,27 @@ fn type_name(letter: char) -> &'static str {
 fn arg(s: &Scalar) -> Arg<'static> {
     match s {
         Scalar::F64(x) => Arg::F64(*x),
+        Scalar::F32(x) => Arg::F32(*x),
         Scalar::I64(x) => Arg::I64(*x),
         Scalar::Bool(x) => Arg::Bool(*x),
     }
 }
 
-/// The signatures of a row, `*` replaced by each scalar.
+/// The signatures of a row: `*` replaced by each scalar, `f` by either float (`f` is then f64, `s` f32).
 fn signatures(prim: Prim) -> Vec<(Vec<char>, char)> {
     let (inputs, output) = prim.signature().split_once('>').unwrap();
     let output = output.chars().next().unwrap();
-    let any = if inputs.contains('*') { vec!['f', 'i', 'b'] } else { vec!['f'] };
-    let replace = |c: char, by: char| if c == '*' { by } else { c };
+    let any = match inputs {
+        _ if inputs.contains('*') => vec!['f', 's', 'i', 'b'],
+        _ if inputs.contains('f') => vec!['f', 's'],
+        _ => vec!['f'],
+    };
+    let replace = |c: char, by: char| match c {
+        '*' => by,
+        'f' if by == 's' => 's',
+        'd' => 'f',
+        _ => c,
+    };
     any.into_iter()
         .map(|by| (inputs.chars().map(|c| replace(c, by)).collect(), replace(output, by)))
         .collect()
@@ -89,20 +102,17 @@ fn rows_of_variables() {
 fn rows_with_a_constant() {
     let mut random = Random(2);
     for prim in Prim::ALL.iter().filter(|p| p.arity() == 2) {
-        let (letters, output) = signatures(*prim).remove(0);
-        for which in 0..2 {
+        for ((letters, output), which) in
+            signatures(*prim).into_iter().flat_map(|s| [(s.clone(), 0), (s, 1)])
+        {
             let constants: Vec<Scalar> = match letters[which] {
                 'f' => FLOATS.iter().map(|x| Scalar::F64(*x)).collect(),
+                's' => SINGLES.iter().map(|x| Scalar::F32(*x)).collect(),
                 'i' => INTS.iter().map(|x| Scalar::I64(*x)).collect(),
                 _ => vec![Scalar::Bool(true), Scalar::Bool(false)],
             };
             let mut text = String::new();
             for (k, c) in constants.iter().enumerate() {
-                let c = if matches!(c, Scalar::F64(x) if x.is_nan()) {
-                    "nan".into()
-                } else {
-                    c.to_string()
-                };
                 let args = if which == 0 { format!("{c}, %x") } else { format!("%x, {c}") };
                 text += &format!(
                     "func @f{k}(%x: {}) -> {} {{ %y = {} {args}  return %y }}\n",
@@ -126,26 +136,27 @@ fn rows_with_a_constant() {
 fn conditions() {
     let rows: Vec<&Prim> = Prim::ALL.iter().filter(|p| p.signature().ends_with(">b")).collect();
     for prim in rows {
-        let (letters, _) = signatures(*prim).remove(0);
-        let params: Vec<String> =
-            (0..letters.len()).map(|k| format!("%x{k}: {}", type_name(letters[k]))).collect();
-        let args: Vec<String> = (0..letters.len()).map(|k| format!("%x{k}")).collect();
-        let text = format!(
-            "func @f({}) -> (f64, i64, bool) {{
+        for (letters, _) in signatures(*prim) {
+            let params: Vec<String> =
+                (0..letters.len()).map(|k| format!("%x{k}: {}", type_name(letters[k]))).collect();
+            let args: Vec<String> = (0..letters.len()).map(|k| format!("%x{k}")).collect();
+            let text = format!(
+                "func @f({}) -> (f64, i64, bool) {{
                %c = {} {}
                %n = not %c
                %v = if %c {{ yield 1.5 }} else {{ yield -0.0 }}
                %s = select %n, 3, 4
                return %v, %s, %c
              }}",
-            params.join(", "),
-            prim.name(),
-            args.join(", ")
-        );
-        let both = Both::new(&text);
-        for input in inputs(&letters, &mut Random(3)) {
-            let args: Vec<Arg> = input.iter().map(arg).collect();
-            both.agree("f", &args).unwrap();
+                params.join(", "),
+                prim.name(),
+                args.join(", ")
+            );
+            let both = Both::new(&text);
+            for input in inputs(&letters, &mut Random(3)) {
+                let args: Vec<Arg> = input.iter().map(arg).collect();
+                both.agree("f", &args).unwrap();
+            }
         }
     }
 }

@@ -28,6 +28,32 @@ pub(crate) const FLOATS: [f64; 24] = [
     1e7,
 ];
 
+/// Single-precision floats where something changes.
+pub(crate) const SINGLES: [f32; 22] = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.5,
+    -0.5,
+    1.5,
+    2.5,
+    -2.5,
+    f32::MIN_POSITIVE,
+    -f32::MIN_POSITIVE,
+    1e-45,
+    -1e-45,
+    1.1754942e-38,
+    f32::MAX,
+    f32::MIN,
+    f32::INFINITY,
+    f32::NEG_INFINITY,
+    f32::NAN,
+    9.223372e18,
+    -9.223372e18,
+    8388609.0,
+];
+
 /// Integers where something changes.
 pub(crate) const INTS: [i64; 20] = [
     0,
@@ -64,6 +90,11 @@ impl Random {
         z ^ (z >> 31)
     }
 
+    /// True once in `n` times.
+    pub(crate) fn one_in(&mut self, n: u64) -> bool {
+        self.bits().is_multiple_of(n)
+    }
+
     /// Any bits, or an ordinary number, or a special one.
     pub(crate) fn float(&mut self) -> f64 {
         let bits = self.bits();
@@ -71,6 +102,16 @@ impl Random {
             0 => f64::from_bits(bits),
             1 => FLOATS[bits as usize % FLOATS.len()],
             _ => (bits as i64 as f64) / (1u64 << (50 + self.bits() % 14)) as f64,
+        }
+    }
+
+    /// As `float`.
+    pub(crate) fn single(&mut self) -> f32 {
+        let bits = self.bits();
+        match self.bits() % 4 {
+            0 => f32::from_bits(bits as u32),
+            1 => SINGLES[bits as usize % SINGLES.len()],
+            _ => (bits as i64 as f32) / (1u64 << (50 + self.bits() % 14)) as f32,
         }
     }
 

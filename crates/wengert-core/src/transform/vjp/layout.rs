@@ -5,7 +5,8 @@
 //! nested in it; where a loop is left by an exit, the record holds what was computed up to there.
 
 use super::nest::{BlockId, Nest, exits, takes_over};
-use crate::ir::{Op, Type, Value};
+use crate::ir::{Elem, Op, Type, Value};
+use crate::ops::ArrayOp;
 use std::collections::HashSet;
 
 /// One field of a record.
@@ -13,14 +14,20 @@ use std::collections::HashSet;
 pub(super) enum Slot {
     /// A scalar of the program.
     Value(Value),
-    /// The element a `store` overwrote (the store's result stands for it).
+    /// What an operation in place overwrote: an element, a slice or the whole array (the operation's
+    /// result stands for it).
     Old(Value),
-    /// The number of elements of an array whose adjoint starts as zeros.
-    Len(Value),
+    /// The number of elements along an axis of an array whose adjoint starts as zeros.
+    Dim(Value, u8),
+    /// A copy of an array as it was made, where its storage cannot be taken back to that version.
+    Snapshot(Value),
     /// How far a loop came: its counter when it ended (the counter stands for the loop).
     Done(Value),
     /// By which exit a loop ended: 0 for none.
     Exit(Value),
+    /// A copy of an array that a function with a rule was given or gave: the first result of the call, and
+    /// the place among its operands and results.
+    Copied(Value, u16),
     /// An array that ends here and that the reverse sweep reads; its storage goes onto the tape.
     Held(Value),
 }
@@ -28,10 +35,19 @@ pub(super) enum Slot {
 impl Slot {
     pub(super) fn ty(self, nest: &Nest) -> Type {
         match self {
-            Slot::Value(v) => nest.func.ty(v),
-            Slot::Old(_) => Type::F64,
-            Slot::Len(_) | Slot::Done(_) | Slot::Exit(_) => Type::I64,
-            Slot::Held(_) => Type::Array,
+            Slot::Value(v) | Slot::Held(v) | Slot::Snapshot(v) => nest.func.ty(v),
+            Slot::Old(v) => match nest.inst_of(v).map(|inst| &inst.op) {
+                Some(Op::Store | Op::Array(ArrayOp::Poke)) => {
+                    nest.func.ty(v).elem().unwrap_or(Elem::F64).scalar()
+                }
+                _ => nest.func.ty(v),
+            },
+            Slot::Dim(..) | Slot::Done(_) | Slot::Exit(_) => Type::I64,
+            Slot::Copied(call, k) => {
+                let inst = nest.inst_of(call).into_iter();
+                let mut values = inst.flat_map(|i| i.args.iter().chain(&i.results));
+                values.nth(k as usize).map_or(Type::VECTOR, |v| nest.func.ty(*v))
+            }
         }
     }
 }
@@ -57,13 +73,15 @@ pub(super) struct Layout {
     pub(super) joined: HashSet<Value>,
     /// Array storage that the reverse sweep takes back to earlier versions and reads.
     pub(super) restored: HashSet<u32>,
+    /// Arrays of which a copy is pushed by the block that defines them.
+    pub(super) snapshots: HashSet<Value>,
     /// Lengths, trip counts and exits the reverse sweep asks for.
     pub(super) asked: HashSet<Slot>,
 }
 
 impl Layout {
     pub(super) fn restores(&self, nest: &Nest, v: Value) -> bool {
-        nest.func.ty(v) == Type::Array && self.restored.contains(&nest.storage_of(v))
+        nest.func.ty(v).is_array() && self.restored.contains(&nest.storage_of(v))
     }
 
     /// The record of a block.
@@ -79,9 +97,17 @@ impl Layout {
                 slots.push(slot);
             }
         };
+        let of_array = |slots: &mut Vec<Slot>, v: Value| {
+            for axis in 0..nest.func.ty(v).rank() {
+                asked(slots, Slot::Dim(v, axis as u8));
+            }
+            if self.snapshots.contains(&v) {
+                slots.push(Slot::Snapshot(v));
+            }
+        };
         let mut defined = block.params.clone();
         for p in &block.params {
-            asked(&mut slots, Slot::Len(*p));
+            of_array(&mut slots, *p);
             if self.saved.contains(p) || self.joined.contains(p) {
                 slots.push(Slot::Value(*p));
             }
@@ -94,14 +120,19 @@ impl Layout {
         for inst in &block.insts[..upto] {
             for r in &inst.results {
                 defined.push(*r);
-                asked(&mut slots, Slot::Len(*r));
+                of_array(&mut slots, *r);
                 if self.saved.contains(r) || carry_outs.contains(r) {
                     slots.push(Slot::Value(*r));
                 }
             }
             match inst.op {
-                Op::Store if self.restores(nest, inst.results[0]) => {
+                ref op if op.takes().is_some() && self.restores(nest, inst.results[0]) => {
                     slots.push(Slot::Old(inst.results[0]));
+                }
+                Op::Call(_) if !inst.results.is_empty() => {
+                    for k in 0..inst.args.len() + inst.results.len() {
+                        asked(&mut slots, Slot::Copied(inst.results[0], k as u16));
+                    }
                 }
                 Op::For | Op::While => {
                     let counter = inst.blocks[0].params[0];
@@ -165,6 +196,11 @@ impl Layout {
         captured.retain(|v| self.restores(nest, *v) && takes_over(inst, *v));
         captured
     }
+}
+
+/// The shape of an array, as fields of a record.
+pub(super) fn dims(nest: &Nest, v: Value) -> impl Iterator<Item = Slot> + use<> {
+    (0..nest.func.ty(v).rank() as u8).map(move |axis| Slot::Dim(v, axis))
 }
 
 /// Which ends a loop can have: the number of exits, and whether it can also run to its bound.

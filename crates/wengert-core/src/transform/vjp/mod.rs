@@ -9,9 +9,11 @@
 //!   through the plan driver.
 //!
 //! Reading order: [`nest`] (where values are defined), [`layout`] (what is on the tape), [`reverse`]
-//! and [`reverse_loop`] (the backward walk), [`remat`] (what to save: a minimum cut over [`flow`]),
-//! [`record`].
+//! with [`arrays`] and [`reverse_loop`] (the backward walk), [`tapes`] and [`calls`] (derivatives of what
+//! others made), [`remat`] (what to save: a minimum cut over [`flow`]), [`record`].
 
+mod arrays;
+mod calls;
 mod flow;
 mod layout;
 mod nest;
@@ -19,8 +21,10 @@ mod record;
 mod remat;
 mod reverse;
 mod reverse_loop;
+mod tapes;
 
 use super::activity::Activity;
+use super::calls as calls_of;
 use super::{carries, copy, dce, registers, stores};
 use crate::ir::{Builder, Func, Module, Op, Type, Value};
 use crate::span::Diagnostic;
@@ -32,26 +36,66 @@ use std::sync::Arc;
 
 /// Differentiates a function backwards by the parameters with these indices.
 ///
-/// The function has been through the fixed pipeline: it holds no calls and no tapes.
+/// The function has been through the fixed pipeline: it holds no calls ([`in_module`] takes those).
 pub fn vjp(func: &Func, wrt: &[usize]) -> Result<Module, Diagnostic> {
+    let (programs, _) = derive(&Module::default(), func, wrt, false)?;
+    Ok(programs)
+}
+
+/// Differentiates a function of a module backwards; gives back the module with `@f.vjp`, its parts and
+/// what they call.
+pub fn in_module(module: &Module, name: &str, wrt: &[usize]) -> Result<Module, Diagnostic> {
+    let mut result = module.clone();
+    let (programs, mut work) = derive(module, &calls_of::subject(module, name)?, wrt, false)?;
+    if let Some(twice) = programs.funcs.iter().find(|f| module.func(&f.name).is_some()) {
+        return Err(calls_of::taken(&twice.name));
+    }
+    result.funcs.extend(programs.funcs);
+    result.loops.extend(programs.loops);
+    while let Some(callee) = work.pop() {
+        let mut func = calls_of::find(module, &callee)?.clone();
+        func.name = calls::callee_name(&callee).into();
+        if result.func(&format!("{}.record", func.name)).is_some() {
+            continue;
+        }
+        let wrt: Vec<usize> =
+            (0..func.params().len()).filter(|k| func.param_types()[*k].has_adjoint()).collect();
+        let (programs, wanted) = derive(module, &func, &wrt, true)?;
+        // Callees read what they are given, in every order of derivatives.
+        result.funcs.extend(programs.funcs.iter().skip(1).map(calls_of::by_value));
+        work.extend(wanted);
+    }
+    Ok(result)
+}
+
+/// The programs of one function, and the functions whose programs they call.
+fn derive(
+    module: &Module,
+    func: &Func,
+    wrt: &[usize],
+    is_callee: bool,
+) -> Result<(Module, Vec<Arc<str>>), Diagnostic> {
     refuse(func)?;
-    let by: Vec<Value> = wrt.iter().map(|k| func.params()[*k]).collect();
+    let by = calls_of::parameters(func, wrt)?;
     let activity = Activity::new(func, &by);
-    let nest = Nest::new(func);
-    let outlined = outlined(&nest, &activity);
+    let callees = calls::callees(module, func, &activity)?;
+    let nest = Nest::new(func, is_callee);
+    // The caller decides what of a callee runs when.
+    let outlined = if is_callee { Vec::new() } else { outlined(&nest, &activity) };
     let (layout, preload) = (Layout::default(), Preload::new());
-    let dry = Reverse::function(&nest, &activity, &layout, &preload, &outlined, &by, true);
+    let dry = Reverse::function(module, &nest, &activity, &layout, &preload, &outlined, &by, true);
     let asked = dry.asked.unwrap_or_default();
     let layout = remat::plan(&nest, &activity, &asked);
     let preload = remat::preload(&nest, &layout, &asked);
-    let reversed = Reverse::function(&nest, &activity, &layout, &preload, &outlined, &by, false);
-    let recorded = Record::function(&nest, &activity, &layout, &outlined);
+    let reversed =
+        Reverse::function(module, &nest, &activity, &layout, &preload, &outlined, &by, false);
+    let recorded = Record::function(module, &nest, &activity, &layout, &outlined);
 
-    let mut module = Module { funcs: Vec::new(), loops: reversed.plans };
-    module.funcs.push(join(func, &by));
-    module.funcs.extend(recorded.iter().map(tidy));
-    module.funcs.extend(reversed.funcs.iter().map(tidy).map(|f| tidy_reverse(&f)));
-    Ok(module)
+    let mut programs = Module { loops: reversed.plans, ..Module::default() };
+    programs.funcs.push(join(func, &by));
+    programs.funcs.extend(recorded.iter().map(tidy));
+    programs.funcs.extend(reversed.funcs.iter().map(tidy).map(|f| tidy_reverse(&f)));
+    Ok((programs, callees))
 }
 
 /// Free passes: they change no bit.
@@ -71,7 +115,7 @@ fn tidy_reverse(func: &Func) -> Func {
 fn refuse(func: &Func) -> Result<(), Diagnostic> {
     let mut refused = None;
     func.body.walk(&mut |inst| {
-        if matches!(inst.op, Op::Call(_) | Op::Drive(..) | Op::Push | Op::Pop) {
+        if matches!(inst.op, Op::Drive(..)) {
             refused.get_or_insert(inst.span);
         }
     });
@@ -79,10 +123,10 @@ fn refuse(func: &Func) -> Result<(), Diagnostic> {
         None => Ok(()),
         Some(span) => Err(Diagnostic::new(
             "unsupported-transform",
-            "reverse mode does not yet pass through calls and tapes",
+            "reverse mode does not yet pass through this",
         )
         .label(span, "this instruction")
-        .help("inline calls first; differentiate the original program, not its adjoint")),
+        .help("`flat::flat` puts outlined loops in place")),
     }
 }
 
@@ -91,7 +135,9 @@ fn outlined(nest: &Nest, activity: &Activity) -> Vec<Value> {
     let mut counters = Vec::new();
     for (id, info) in nest.blocks.iter().enumerate() {
         for inst in &info.block.insts {
-            let is_loop = matches!(inst.op, Op::For | Op::While);
+            // A tape cannot be kept as part of a checkpoint: such a loop runs store-all.
+            let is_loop = matches!(inst.op, Op::For | Op::While)
+                && inst.results.iter().all(|r| nest.func.ty(*r) != Type::Tape);
             if is_loop && activity.is_active_inst(inst) && !nest.in_loop(id) {
                 counters.push(inst.blocks[0].params[0]);
             }
@@ -103,7 +149,7 @@ fn outlined(nest: &Nest, activity: &Activity) -> Vec<Value> {
 /// `@f.vjp`: record, then reverse.
 fn join(func: &Func, wrt: &[Value]) -> Func {
     let floats: Vec<Value> =
-        func.body.yields.iter().copied().filter(|y| func.ty(*y).is_float()).collect();
+        func.body.yields.iter().copied().filter(|y| func.ty(*y).has_adjoint()).collect();
     let mut params: Vec<(Type, Option<Arc<str>>)> =
         func.params().iter().map(|p| (func.ty(*p), func.name_of(*p))).collect();
     params.extend(floats.iter().map(|y| (func.ty(*y), reverse::bar(func, *y))));

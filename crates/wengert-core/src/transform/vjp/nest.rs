@@ -4,7 +4,8 @@
 //! instruction; the reverse sweep visits positions from last to first, and while it stands at
 //! position `q` the arrays hold the versions they had after instruction `q`.
 
-use crate::ir::{Block, Func, Inst, Op, Type, Value};
+use crate::ir::{Block, Builder, Func, Inst, Op, Value};
+use crate::ops::{ArrayOp, Prim};
 use std::collections::HashMap;
 
 /// A numbered block.
@@ -23,6 +24,8 @@ pub(super) struct BlockInfo<'f> {
 
 pub(super) struct Nest<'f> {
     pub(super) func: &'f Func,
+    /// Whether it is called by other programs, which go on using the arrays they pass.
+    pub(super) is_callee: bool,
     pub(super) blocks: Vec<BlockInfo<'f>>,
     ids: HashMap<*const Block, BlockId>,
     /// Per value: the block that defines it and the position, none for block parameters.
@@ -32,10 +35,11 @@ pub(super) struct Nest<'f> {
 }
 
 impl<'f> Nest<'f> {
-    pub(super) fn new(func: &'f Func) -> Nest<'f> {
+    pub(super) fn new(func: &'f Func, is_callee: bool) -> Nest<'f> {
         let n = func.values.len();
         let mut nest = Nest {
             func,
+            is_callee,
             blocks: Vec::new(),
             ids: HashMap::new(),
             defs: vec![None; n],
@@ -73,7 +77,7 @@ impl<'f> Nest<'f> {
 
     fn unite_storage(&mut self, inst: &Inst) {
         match inst.op {
-            Op::Store => self.unite(inst.args[0], inst.results[0]),
+            ref op if op.takes().is_some() => self.unite(inst.args[0], inst.results[0]),
             Op::If => {
                 for block in &inst.blocks {
                     self.unite_all(&block.yields, &inst.results);
@@ -99,7 +103,7 @@ impl<'f> Nest<'f> {
     }
 
     fn unite(&mut self, a: Value, b: Value) {
-        if self.func.ty(a) == Type::Array {
+        if self.func.ty(a).is_array() {
             let (a, b) = (self.storage_of(a), self.storage_of(b));
             self.storage[a as usize] = b;
         }
@@ -187,17 +191,42 @@ pub(super) fn carried(inst: &Inst) -> &[Value] {
     if inst.op == Op::For { &inst.args[2..] } else { &inst.args }
 }
 
+/// The integers that say where an operation in place writes; none where it may write everywhere.
+pub(super) fn written_at(inst: &Inst) -> &[Value] {
+    match &inst.op {
+        Op::Store | Op::Array(ArrayOp::Poke | ArrayOp::Put | ArrayOp::AddSlice) => {
+            &inst.args[1..inst.args.len() - 1]
+        }
+        _ => &[],
+    }
+}
+
+/// A slice, given as an array and start, count and step per axis, with no element named twice: those
+/// with step 0 are named once. What `add_slice` overwrites is saved and put back so.
+pub(super) fn named_once(b: &mut Builder, place: &[Value]) -> Vec<Value> {
+    let (zero, one) = (b.i64(0), b.i64(1));
+    let mut out = vec![place[0]];
+    for axis in place[1..].chunks(3) {
+        let still = b.prim(Prim::IEq, &[axis[2], zero]);
+        let single = b.prim(Prim::IMin, &[axis[1], one]);
+        out.extend([axis[0], b.select(still, single, axis[1]), axis[2]]);
+    }
+    out
+}
+
 /// The exits of a loop: positions in its body.
 pub(super) fn exits(inst: &Inst) -> Vec<usize> {
     let body = &inst.blocks[0];
     (0..body.insts.len()).filter(|at| body.insts[*at].op == Op::ExitIf).collect()
 }
 
-/// Whether an instruction takes over array version `v`, so that what follows sees another version.
+/// Whether an instruction takes over array or tape version `v`, so that what follows sees another version.
 /// An exit counts only by what stands in it: merely handing `v` on changes nothing.
 pub(super) fn takes_over(inst: &Inst, v: Value) -> bool {
     let direct = match inst.op {
-        Op::Store => inst.args[0] == v,
+        ref op if op.takes().is_some() => inst.args[0] == v,
+        Op::Pop => inst.args[0] == v,
+        Op::Push => inst.args.contains(&v),
         Op::For | Op::While => carried(inst).contains(&v),
         _ => false,
     };

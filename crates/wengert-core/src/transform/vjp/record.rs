@@ -5,33 +5,36 @@
 //! take `(from, to, carries.., captures..)` and give back `(carries.., done, exit)`: how far they
 //! came, and by which exit they ended (0 for none).
 
-use super::layout::{End, Layout, Slot};
-use super::nest::{BlockId, Nest, carried};
+use super::layout::{End, Layout, Slot, dims};
+use super::nest::{BlockId, Nest, carried, named_once, written_at};
 use super::reverse_loop::loop_name;
-use crate::ir::{Block, Builder, Func, Inst, Op, Phase, Type, Value};
-use crate::ops::Prim;
+use crate::ir::{Block, Builder, Func, Inst, Module, Op, Phase, Type, Value};
+use crate::ops::{ArrayOp, Prim};
 use crate::transform::activity::Activity;
 use crate::transform::copy::Copier;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 pub(super) struct Record<'a> {
-    nest: &'a Nest<'a>,
+    /// Where rules are found.
+    pub(super) module: &'a Module,
+    pub(super) nest: &'a Nest<'a>,
     activity: &'a Activity,
     layout: &'a Layout,
     outlined: &'a [Value],
-    b: Builder,
-    copier: Copier,
+    pub(super) b: Builder,
+    pub(super) copier: Copier,
     /// The tape, in a program that records.
-    tape: Option<Value>,
+    pub(super) tape: Option<Value>,
     /// Fields of records that are not values of the program.
-    slots: HashMap<Slot, Value>,
+    pub(super) slots: HashMap<Slot, Value>,
     funcs: Vec<Func>,
 }
 
 impl<'a> Record<'a> {
     /// `@f(x.., tape) -> (y.., tape)` and the functions of its outlined loops.
     pub(super) fn function(
+        module: &'a Module,
         nest: &'a Nest<'a>,
         activity: &'a Activity,
         layout: &'a Layout,
@@ -43,6 +46,7 @@ impl<'a> Record<'a> {
         params.push((Type::Tape, None));
         let (b, values) = Builder::new(format!("{}.record", func.name), &params);
         let mut record = Record {
+            module,
             nest,
             activity,
             layout,
@@ -65,11 +69,11 @@ impl<'a> Record<'a> {
         record.funcs
     }
 
-    fn get(&mut self, v: Value) -> Value {
+    pub(super) fn get(&mut self, v: Value) -> Value {
         self.copier.get(self.nest.func, &mut self.b, v)
     }
 
-    fn all(&mut self, values: &[Value]) -> Vec<Value> {
+    pub(super) fn all(&mut self, values: &[Value]) -> Vec<Value> {
         self.copier.all(self.nest.func, &mut self.b, values)
     }
 
@@ -90,52 +94,68 @@ impl<'a> Record<'a> {
                         array
                     }
                 }
-                Slot::Len(v) => {
-                    let array = self.get(v);
-                    self.lengths(v, array)
-                }
                 other => self.slots[&other],
             });
         }
         self.tape = Some(self.b.push(tape, &fields));
     }
 
-    /// The length of an array: noted where the version was made, since it may be gone by now.
-    fn lengths(&mut self, v: Value, array: Value) -> Value {
-        match self.slots.get(&Slot::Len(v)) {
-            Some(n) => *n,
-            None => self.b.op(Op::Len, &[array])[0],
+    /// Notes what the layout asks for of arrays just defined: they may be gone when the block ends.
+    fn note_arrays(&mut self, values: &[Value]) {
+        if self.tape.is_none() {
+            return;
         }
-    }
-
-    /// Notes the lengths the layout asks for, of values just defined.
-    fn note_lengths(&mut self, values: &[Value]) {
+        for slot in values.iter().flat_map(|v| dims(self.nest, *v)) {
+            if let (Slot::Dim(v, axis), true) = (slot, self.layout.asked.contains(&slot)) {
+                let array = self.get(v);
+                let n = self.b.op(Op::Dim(axis), &[array])[0];
+                self.slots.insert(slot, n);
+            }
+        }
         for v in values {
-            if self.layout.asked.contains(&Slot::Len(*v)) && self.tape.is_some() {
+            if self.layout.snapshots.contains(v) {
                 let array = self.get(*v);
-                let n = self.b.op(Op::Len, &[array])[0];
-                self.slots.insert(Slot::Len(*v), n);
+                let copy = self.b.op(Op::Copy, &[array])[0];
+                self.slots.insert(Slot::Snapshot(*v), copy);
             }
         }
     }
 
+    /// What an operation in place is about to overwrite.
+    fn old(&mut self, inst: &Inst) -> Value {
+        let x = self.get(inst.args[0]);
+        let at = self.all(written_at(inst));
+        let args: Vec<Value> = std::iter::once(x).chain(at).collect();
+        match &inst.op {
+            Op::Store => self.b.op(Op::Load, &args)[0],
+            Op::Array(ArrayOp::Poke) => self.b.array(ArrayOp::Peek, &args),
+            Op::Array(ArrayOp::Put) => self.b.array(ArrayOp::Slice, &args),
+            Op::Array(ArrayOp::AddSlice) => {
+                let args = named_once(&mut self.b, &args);
+                self.b.array(ArrayOp::Slice, &args)
+            }
+            _ => self.b.op(Op::Copy, &[x])[0],
+        }
+    }
+
     fn insts(&mut self, block: &Block, upto: usize) {
-        self.note_lengths(&block.params);
+        self.note_arrays(&block.params);
         for inst in &block.insts[..upto] {
             self.inst(inst);
-            self.note_lengths(&inst.results);
+            self.note_arrays(&inst.results);
         }
     }
 
     fn inst(&mut self, inst: &Inst) {
         self.b.at(inst.span);
         let reversed = self.tape.is_some() && self.activity.is_active_inst(inst);
-        match inst.op {
-            Op::Store
-                if self.layout.restores(self.nest, inst.results[0]) && self.tape.is_some() =>
+        match &inst.op {
+            Op::Call(name) if reversed => self.call(name, inst),
+            op if op.takes().is_some()
+                && self.layout.restores(self.nest, inst.results[0])
+                && self.tape.is_some() =>
             {
-                let (x, i) = (self.get(inst.args[0]), self.get(inst.args[1]));
-                let old = self.b.load(x, i);
+                let old = self.old(inst);
                 self.slots.insert(Slot::Old(inst.results[0]), old);
                 self.copier.inst(self.nest.func, &mut self.b, inst);
             }
@@ -172,7 +192,7 @@ impl<'a> Record<'a> {
         self.tape = results.last().copied();
     }
 
-    fn bind_results(&mut self, inst: &Inst, results: &[Value]) {
+    pub(super) fn bind_results(&mut self, inst: &Inst, results: &[Value]) {
         for (r, v) in inst.results.iter().zip(results) {
             if let Some(name) = self.nest.func.name_of(*r) {
                 self.b.name(*v, &name);
@@ -236,13 +256,13 @@ impl<'a> Record<'a> {
         if recording {
             self.tape = values.last().copied();
         }
-        self.note_lengths(&block.params);
+        self.note_arrays(&block.params);
         let i = values[0];
         let mut exit_number = 0;
         for (at, step) in block.insts.iter().enumerate() {
             if step.op != Op::ExitIf {
                 self.inst(step);
-                self.note_lengths(&step.results);
+                self.note_arrays(&step.results);
                 continue;
             }
             exit_number += 1;

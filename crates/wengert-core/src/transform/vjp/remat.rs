@@ -19,9 +19,10 @@
 
 use super::flow::{INFINITE, Network};
 use super::layout::Layout;
-use super::nest::{Nest, takes_over};
+use super::nest::{Nest, takes_over, written_at};
 use super::reverse::{Asked, Need, Preload};
-use crate::ir::{Inst, Op, Type, Value};
+use crate::ir::{Inst, Op, Value};
+use crate::ops::ArrayOp;
 use crate::transform::activity::Activity;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 
@@ -37,31 +38,42 @@ pub(super) fn plan(nest: &Nest, activity: &Activity, asked: &Asked) -> Layout {
     let joined = Cut::new(nest, &restorable, asked, true).solve();
     let (_, mut layout) = if joined.0 <= plain.0 { joined } else { plain };
     layout.asked = asked.slots.clone();
+    let arrays = asked.needs.iter().map(|n| n.value).filter(|v| nest.func.ty(*v).is_array());
+    layout.snapshots = arrays.filter(|v| !restorable.allows(nest.storage_of(*v))).collect();
     layout
 }
 
 /// Array storage whose stores the reverse sweep visits, so that it can be taken back.
 struct Restorable {
-    /// Per restorable storage: each store, with the weight of its block.
-    stores: BTreeMap<u32, Vec<(Value, Value, u64)>>,
+    /// Per restorable storage: each operation in place, by its result, and what taking it back costs.
+    stores: BTreeMap<u32, Vec<(Value, u64)>>,
     refused: BTreeSet<u32>,
 }
 
 impl Restorable {
     fn new(nest: &Nest, activity: &Activity) -> Restorable {
         let mut found = Restorable { stores: BTreeMap::new(), refused: BTreeSet::new() };
+        if nest.is_callee {
+            // The caller's arrays are only read: none of them goes onto the tape.
+            found.refused.extend(nest.func.params().iter().map(|p| nest.storage_of(*p)));
+        }
         for (id, info) in nest.blocks.iter().enumerate() {
             for inst in &info.block.insts {
                 let visited = reversed(nest, activity, id);
+                // What is pushed is gone; it comes back as another array.
+                if inst.op == Op::Push {
+                    let arrays = inst.args.iter().filter(|a| nest.func.ty(**a).is_array());
+                    found.refused.extend(arrays.map(|a| nest.storage_of(*a)));
+                }
                 let skipped = matches!(inst.op, Op::If | Op::For | Op::While)
                     && !activity.is_active_inst(inst);
-                for r in inst.results.iter().filter(|r| nest.func.ty(**r) == Type::Array) {
+                for r in inst.results.iter().filter(|r| nest.func.ty(**r).is_array()) {
                     let storage = nest.storage_of(*r);
                     if !visited || skipped {
                         found.refused.insert(storage);
                     }
-                    if inst.op == Op::Store {
-                        let store = (*r, inst.args[1], info.weight);
+                    if inst.op.takes().is_some() {
+                        let store = (*r, overwritten(inst) * SAVE * info.weight);
                         found.stores.entry(storage).or_default().push(store);
                     }
                 }
@@ -123,7 +135,13 @@ impl<'a> Cut<'a> {
         };
         cut.find_latest(&asked.needs);
         for need in &asked.needs {
-            if let Some(a) = cut.available(need.value) {
+            if nest.func.ty(need.value).is_array() {
+                let storage = nest.storage_of(need.value);
+                if restorable.allows(storage) {
+                    let node = cut.storage(storage);
+                    cut.net.edge(source, node, INFINITE);
+                }
+            } else if let Some(a) = cut.available(need.value) {
                 cut.net.edge(source, a, INFINITE);
             }
         }
@@ -181,12 +199,12 @@ impl<'a> Cut<'a> {
     fn operands(&self, inst: &Inst) -> Option<Vec<Value>> {
         match &inst.op {
             Op::Prim(_) => Some(inst.args.clone()),
-            Op::Load => Some(vec![inst.args[1]]),
+            Op::Load => Some(inst.args[1..].to_vec()),
             Op::If if inst.blocks.iter().all(is_scalar_code) => {
                 let mut operands = inst.args.clone();
                 operands.extend(inst.blocks.iter().flat_map(|b| b.captures(self.nest.func)));
-                // Handing on an array takes it over, which cannot be done a second time.
-                let scalar = |v: &Value| self.nest.func.ty(*v) != Type::Array;
+                // Handing on an array or a tape takes it over, which cannot be done a second time.
+                let scalar = |v: &Value| self.nest.func.ty(*v).is_scalar();
                 operands.iter().all(scalar).then_some(operands)
             }
             _ => None,
@@ -201,15 +219,16 @@ impl<'a> Cut<'a> {
             needs.iter().map(|n| (n.position, n.value)).collect();
         for stores in self.restorable.stores.values() {
             // A store taken back needs its index while the sweep stands at it.
-            for (result, index, _) in stores {
-                let home = self.nest.block_of(*index);
+            for (result, _) in stores {
                 let here = self.nest.block_of(*result).unwrap_or(0);
-                let position = match home {
-                    Some(home) if home == here => self.nest.position(*result),
-                    Some(home) => self.nest.position_in(home, here),
-                    None => None,
-                };
-                work.extend(position.map(|p| (p, *index)));
+                for index in self.nest.inst_of(*result).map_or(&[][..], written_at) {
+                    let position = match self.nest.block_of(*index) {
+                        Some(home) if home == here => self.nest.position(*result),
+                        Some(home) => self.nest.position_in(home, here),
+                        None => None,
+                    };
+                    work.extend(position.map(|p| (p, *index)));
+                }
             }
         }
         while let Some((position, v)) = work.pop() {
@@ -315,10 +334,12 @@ impl<'a> Cut<'a> {
         let node = self.net.node();
         self.restored.insert(storage, node);
         let stores = self.restorable.stores.get(&storage).cloned().unwrap_or_default();
-        for (_, index, weight) in stores {
-            self.net.edge(node, self.sink, SAVE * weight);
-            if let Some(index) = self.available(index) {
-                self.net.edge(node, index, INFINITE);
+        for (result, cost) in stores {
+            self.net.edge(node, self.sink, cost);
+            for index in self.nest.inst_of(result).map_or(&[][..], written_at) {
+                if let Some(index) = self.available(*index) {
+                    self.net.edge(node, index, INFINITE);
+                }
             }
         }
         node
@@ -328,10 +349,19 @@ impl<'a> Cut<'a> {
 /// Whether a branch is nothing but scalar operations.
 fn is_scalar_code(block: &crate::ir::Block) -> bool {
     block.insts.iter().all(|inst| match inst.op {
-        Op::Prim(_) => true,
+        Op::Prim(_) => inst.results.len() == 1,
         Op::If => inst.blocks.iter().all(is_scalar_code),
         _ => false,
     })
+}
+
+/// How many values an operation in place is taken to overwrite.
+fn overwritten(inst: &Inst) -> u64 {
+    match inst.op {
+        Op::Store | Op::Array(ArrayOp::Poke) => 1,
+        Op::Array(ArrayOp::Put | ArrayOp::AddSlice) => 16,
+        _ => 64,
+    }
 }
 
 fn cost(inst: &Inst) -> u64 {
@@ -346,11 +376,13 @@ fn cost(inst: &Inst) -> u64 {
 /// For every block, the values its reverse uses from outside it.
 pub(super) fn preload(nest: &Nest, layout: &Layout, asked: &Asked) -> Preload {
     let mut preload = Preload::new();
-    let mut work: Vec<(Value, usize)> = asked.needs.iter().map(|n| (n.value, n.block)).collect();
+    // Arrays that are taken back are at hand wherever they are read.
+    let needs = asked.needs.iter().filter(|n| !layout.restores(nest, n.value));
+    let mut work: Vec<(Value, usize)> = needs.map(|n| (n.value, n.block)).collect();
     for info in &nest.blocks {
-        for inst in info.block.insts.iter().filter(|i| i.op == Op::Store) {
+        for inst in info.block.insts.iter().filter(|i| i.op.takes().is_some()) {
             if layout.restores(nest, inst.results[0]) {
-                work.push((inst.args[1], nest.id(info.block)));
+                work.extend(written_at(inst).iter().map(|i| (*i, nest.id(info.block))));
             }
         }
     }

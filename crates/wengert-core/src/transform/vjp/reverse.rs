@@ -10,7 +10,7 @@
 
 use super::layout::{End, Layout, Slot};
 use super::nest::{BlockId, Nest, takes_over};
-use crate::ir::{Block, Builder, Func, Inst, LoopPlan, Op, Type, Value};
+use crate::ir::{Block, Builder, Elem, Func, Inst, LoopPlan, Module, Op, Type, Value};
 use crate::ops::{Class, Partial, Prim};
 use crate::transform::activity::Activity;
 use crate::transform::copy::Copier;
@@ -53,6 +53,8 @@ pub(super) struct Scope {
 pub(super) type Preload = HashMap<BlockId, BTreeSet<Value>>;
 
 pub(super) struct Reverse<'a> {
+    /// Where rules are found.
+    pub(super) module: &'a Module,
     pub(super) nest: &'a Nest<'a>,
     pub(super) activity: &'a Activity,
     pub(super) layout: &'a Layout,
@@ -72,7 +74,9 @@ pub(super) struct Reverse<'a> {
 
 impl<'a> Reverse<'a> {
     /// Reverses a whole function: `(adjoints of float results.., tape) -> (adjoints of wrt.., tape)`.
+    #[allow(clippy::too_many_arguments)]
     pub(super) fn function(
+        module: &'a Module,
         nest: &'a Nest<'a>,
         activity: &'a Activity,
         layout: &'a Layout,
@@ -83,12 +87,13 @@ impl<'a> Reverse<'a> {
     ) -> Reversed {
         let func = nest.func;
         let results: Vec<Value> =
-            func.body.yields.iter().copied().filter(|y| func.ty(*y).is_float()).collect();
+            func.body.yields.iter().copied().filter(|y| func.ty(*y).has_adjoint()).collect();
         let mut params: Vec<(Type, Option<Arc<str>>)> =
             results.iter().map(|y| (func.ty(*y), bar(func, *y))).collect();
         params.push((Type::Tape, None));
         let (b, values) = Builder::new(format!("{}.reverse", func.name), &params);
         let mut reverse = Reverse {
+            module,
             nest,
             activity,
             layout,
@@ -123,11 +128,7 @@ impl<'a> Reverse<'a> {
             let home = self.nest.block_of(v);
             let position = self.path.iter().find(|(b, _)| Some(*b) == home).map_or(0, |p| p.1);
             asked.needs.push(Need { value: v, block, position });
-            return match self.nest.func.ty(v) {
-                Type::I64 => self.b.i64(0),
-                Type::Bool => self.b.bool(false),
-                _ => self.b.f64(0.0),
-            };
+            return self.stand_in(self.nest.func.ty(v));
         }
         if let Some(at_hand) = self.scope.primal.get(&v) {
             return *at_hand;
@@ -138,6 +139,18 @@ impl<'a> Reverse<'a> {
         };
         self.recompute(inst);
         self.scope.primal[&v]
+    }
+
+    /// Something of this type, for the dry run.
+    pub(super) fn stand_in(&mut self, ty: Type) -> Value {
+        let zero = match ty.elem() {
+            Some(Elem::I64) => self.b.i64(0),
+            Some(Elem::Bool) => self.b.bool(false),
+            Some(Elem::F32) => self.b.float(Elem::F32, 0.0),
+            _ => self.b.f64(0.0),
+        };
+        let none = self.b.i64(0);
+        self.b.filled(&vec![none; ty.rank()], zero)
     }
 
     /// Executes an instruction of the program again.
@@ -178,9 +191,18 @@ impl<'a> Reverse<'a> {
     pub(super) fn ask(&mut self, slot: Slot) -> Value {
         if let Some(asked) = &mut self.asked {
             asked.slots.insert(slot);
-            return self.b.i64(0);
+            return self.placeholder(slot.ty(self.nest));
         }
         self.scope.slots[&slot]
+    }
+
+    /// Something of this type, for the dry run (whose code is not kept).
+    fn placeholder(&mut self, ty: Type) -> Value {
+        match ty.elem() {
+            Some(Elem::I64) => self.b.i64(0),
+            Some(Elem::Bool) => self.b.bool(false),
+            elem => self.b.float(elem.unwrap_or(Elem::F64), 0.0),
+        }
     }
 
     /// Pops the record of a block and binds its fields.
@@ -191,7 +213,7 @@ impl<'a> Reverse<'a> {
         self.tape = tape;
         for (slot, popped) in slots.into_iter().zip(values) {
             match slot {
-                Slot::Value(v) => {
+                Slot::Value(v) | Slot::Snapshot(v) => {
                     if let Some(name) = self.nest.func.name_of(v) {
                         self.b.name(popped, &name);
                     }
@@ -218,15 +240,27 @@ impl<'a> Reverse<'a> {
 
     /// Adds to the adjoint of a value.
     pub(super) fn contribute(&mut self, v: Value, d: Value) {
-        self.contribute_partial(v, Partial::Const(1.0), d);
+        self.add(v, Partial::Const(1.0), d, false);
     }
 
-    fn contribute_partial(&mut self, v: Value, partial: Partial<Value>, d: Value) {
+    /// The same, times a partial; `d` may serve again.
+    pub(super) fn contribute_partial(&mut self, v: Value, partial: Partial<Value>, d: Value) {
+        self.add(v, partial, d, true);
+    }
+
+    fn add(&mut self, v: Value, partial: Partial<Value>, d: Value, shared: bool) {
         if !self.activity.is_active(v) {
             return;
         }
-        let sum = self.scope.adjoint.get(&v).copied();
-        let total = accumulate(&mut self.b, partial, d, sum);
+        let (partial, d) = self.gathered(v, partial, d);
+        // A tape is handed on once: what comes back is all there is.
+        let of_tape = self.nest.func.ty(v) == Type::Tape;
+        let sum = self.scope.adjoint.get(&v).copied().filter(|_| !of_tape);
+        let mut total = accumulate(&mut self.b, partial, d, sum);
+        if total == d && self.b.ty(d).is_array() && shared {
+            // An array belongs to one value.
+            total = self.b.op(Op::Copy, &[d])[0];
+        }
         if let Some(name) = bar(self.nest.func, v) {
             self.b.name(total, &name);
         }
@@ -238,12 +272,13 @@ impl<'a> Reverse<'a> {
         if let Some(a) = self.scope.adjoint.get(&v) {
             return *a;
         }
-        let zero = self.b.f64(0.0);
-        if self.nest.func.ty(v) != Type::Array {
-            return zero;
+        let ty = self.nest.func.ty(v);
+        if ty == Type::Tape {
+            return self.b.op(Op::Tape, &[])[0];
         }
-        let n = self.ask(Slot::Len(v));
-        self.b.op(Op::Fill, &[n, zero])[0]
+        let zero = self.b.zero(ty);
+        let dims = self.dims(v);
+        self.b.filled(&dims, zero)
     }
 
     /// Reverses the instructions of a block before `upto`; exits are the loop's business.
@@ -261,6 +296,13 @@ impl<'a> Reverse<'a> {
                 Op::Store => self.store(inst),
                 Op::Fill => self.fill(inst),
                 Op::Copy => self.copy(inst),
+                Op::Array(op) => self.array_op(op, inst),
+                Op::Call(name) if self.activity.is_active_inst(inst) => self.call(name, inst),
+                Op::Push => self.push(inst),
+                Op::Pop => self.pop(inst),
+                Op::Tape => {
+                    self.scope.adjoint.remove(&inst.results[0]);
+                }
                 Op::If if self.activity.is_active_inst(inst) => self.branch(id, at),
                 Op::For | Op::While if self.activity.is_active_inst(inst) => self.looping(inst),
                 // Without a derivative, or refused before the walk.
@@ -272,28 +314,38 @@ impl<'a> Reverse<'a> {
     fn prim(&mut self, prim: Prim, inst: &Inst) {
         let Some(d) = self.scope.adjoint.remove(&inst.results[0]) else { return };
         let active: Vec<bool> = inst.args.iter().map(|a| self.activity.is_active(*a)).collect();
-        if prim.class() == Class::Select {
-            let c = self.get(inst.args[0]);
-            let zero = self.b.f64(0.0);
-            for (k, (a, b)) in [(1, (d, zero)), (2, (zero, d))] {
-                if active[k] {
-                    let part = self.b.select(c, a, b);
-                    self.contribute(inst.args[k], part);
+        match prim.class() {
+            Class::Select => {
+                let c = self.at_hand(inst.args[0]);
+                let zero = self.b.zero(self.b.ty(d));
+                for (k, (a, b)) in [(1, (d, zero)), (2, (zero, d))] {
+                    if active[k] {
+                        let part = self.b.select(c, a, b);
+                        self.contribute_partial(inst.args[k], Partial::Const(1.0), part);
+                    }
                 }
+                return;
             }
-            return;
+            Class::Cast => {
+                if let (true, Some(back)) = (active[0], prim.cast_back()) {
+                    let part = self.b.prim(back, &[d]);
+                    self.contribute_partial(inst.args[0], Partial::Const(1.0), part);
+                }
+                return;
+            }
+            _ => {}
         }
         // Only what the partials by active inputs mention is brought to hand.
         let uses: Vec<_> =
             (0..active.len()).filter(|k| active[*k]).map(|k| prim.needs(k)).collect();
-        let unused = self.b.f64(0.0);
         let mut inputs = Vec::new();
         for (k, a) in inst.args.iter().enumerate() {
             let used = uses.iter().any(|u| u.has_input(k));
-            inputs.push(if used { self.get(*a) } else { unused });
+            inputs.push(if used { self.at_hand(*a) } else { self.unused(*a) });
         }
         let needs_output = uses.iter().any(|u| u.has_output());
-        let y = if needs_output { self.get(inst.results[0]) } else { unused };
+        let result = inst.results[0];
+        let y = if needs_output { self.at_hand(result) } else { self.unused(result) };
         let partials = partials(&mut self.b, prim, &inputs, y);
         for (k, partial) in partials.into_iter().enumerate() {
             if active[k] {
@@ -302,41 +354,10 @@ impl<'a> Reverse<'a> {
         }
     }
 
-    /// `v = x[i]`: the element's adjoint grows by the value's.
-    fn load(&mut self, inst: &Inst) {
-        let Some(d) = self.scope.adjoint.remove(&inst.results[0]) else { return };
-        let (x, i) = (inst.args[0], self.get(inst.args[1]));
-        let bar = self.adjoint_or_zero(x);
-        let old = self.b.load(bar, i);
-        let sum = self.b.add(old, d);
-        // Elements are flushed as they are accumulated, never by sweeping the array.
-        let sum = self.b.prim(Prim::Flush, &[sum]);
-        let bar = self.b.store(bar, i, sum);
-        self.scope.adjoint.insert(x, bar);
-    }
-
-    /// `x1 = (x0 with v at i)`: the element's adjoint goes to `v`; `x0` had no part in it.
-    fn store(&mut self, inst: &Inst) {
-        let (x0, v, x1) = (inst.args[0], inst.args[2], inst.results[0]);
-        if let Some(bar) = self.scope.adjoint.remove(&x1) {
-            let i = self.get(inst.args[1]);
-            if self.activity.is_active(v) {
-                let d = self.b.load(bar, i);
-                self.contribute(v, d);
-            }
-            if self.activity.is_active(x0) {
-                let zero = self.b.f64(0.0);
-                let bar = self.b.store(bar, i, zero);
-                self.scope.adjoint.insert(x0, bar);
-            }
-        }
-        if self.layout.restores(self.nest, x1) {
-            let i = self.get(inst.args[1]);
-            let old = self.ask(Slot::Old(x1));
-            let held = self.held(x1);
-            let held = self.b.store(held, i, old);
-            self.scope.held.insert(x0, held);
-        }
+    /// A number in the place of an input that no partial mentions.
+    fn unused(&mut self, v: Value) -> Value {
+        let elem = self.nest.func.ty(v).elem().unwrap_or(Elem::F64);
+        self.stand_in(elem.scalar())
     }
 
     /// Takes over the storage that holds a version.
@@ -347,50 +368,8 @@ impl<'a> Reverse<'a> {
         }
     }
 
-    fn fill(&mut self, inst: &Inst) {
-        let Some(bar) = self.scope.adjoint.remove(&inst.results[0]) else { return };
-        let v = inst.args[1];
-        if self.activity.is_active(v) {
-            let start = self.adjoint_or_zero(v);
-            let sum = self.each_element(bar, (Type::F64, start), |b, i, sum| {
-                let d = b.load(bar, i);
-                b.add(sum, d)
-            });
-            self.scope.adjoint.insert(v, sum);
-        }
-    }
-
-    fn copy(&mut self, inst: &Inst) {
-        let Some(bar) = self.scope.adjoint.remove(&inst.results[0]) else { return };
-        let x = inst.args[0];
-        if !self.activity.is_active(x) {
-            return;
-        }
-        let total = match self.scope.adjoint.remove(&x) {
-            None => bar,
-            Some(sum) => self.each_element(bar, (Type::Array, sum), |b, i, sum| {
-                let (old, d) = (b.load(sum, i), b.load(bar, i));
-                let total = b.add(old, d);
-                let total = b.prim(Prim::Flush, &[total]);
-                b.store(sum, i, total)
-            }),
-        };
-        self.scope.adjoint.insert(x, total);
-    }
-
-    /// A loop over the elements of an array that carries one value.
-    fn each_element(
-        &mut self,
-        array: Value,
-        carry: (Type, Value),
-        step: impl FnOnce(&mut Builder, Value, Value) -> Value,
-    ) -> Value {
-        let n = self.b.op(Op::Len, &[array])[0];
-        let zero = self.b.i64(0);
-        let params = self.b.open_block(&[(Type::I64, None), (carry.0, None)]);
-        let next = step(&mut self.b, params[0], params[1]);
-        let body = self.b.close_block(vec![next]);
-        self.b.inst(Op::For, vec![zero, n, carry.1], &[carry.0], vec![body])[0]
+    pub(super) fn get_all(&mut self, values: &[Value]) -> Vec<Value> {
+        values.iter().map(|v| self.get(*v)).collect()
     }
 
     fn branch(&mut self, id: BlockId, at: usize) {
@@ -410,7 +389,9 @@ impl<'a> Reverse<'a> {
         let captured = self.active_captures(&inst.blocks);
         // Adjoints the branches add to exist before them. That of an array a branch takes over starts in
         // the branches: nothing after them has a part in it.
-        for v in captured.iter().filter(|v| !takes_over(inst, **v)) {
+        let ends = |v: &Value| self.nest.func.ty(*v) == Type::Tape || takes_over(inst, *v);
+        let stay: Vec<Value> = captured.iter().copied().filter(|v| !ends(v)).collect();
+        for v in &stay {
             let bar = self.adjoint_or_zero(*v);
             self.scope.adjoint.insert(*v, bar);
         }
@@ -420,7 +401,7 @@ impl<'a> Reverse<'a> {
         let outer_tape = self.tape;
         let mut blocks = Vec::new();
         let mut types: Vec<Type> = captured.iter().map(|v| self.nest.func.ty(*v)).collect();
-        types.extend(taken.iter().map(|_| Type::Array));
+        types.extend(taken.iter().map(|v| self.nest.func.ty(*v)));
         types.push(Type::Tape);
         for block in &inst.blocks {
             let outer = self.scope.clone();

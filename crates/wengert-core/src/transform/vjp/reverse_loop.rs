@@ -119,7 +119,7 @@ impl Reverse<'_> {
         };
         for (k, d) in shape.active.iter().zip(adjoints) {
             let init = carried(inst)[*k];
-            if self.nest.func.ty(init) == Type::Array {
+            if self.nest.func.ty(init).is_linear() {
                 if self.activity.is_active(init) {
                     self.scope.adjoint.insert(init, d);
                 }
@@ -283,7 +283,7 @@ impl Reverse<'_> {
         }
         for (k, seed) in shape.active.iter().zip(seeds) {
             let y = yields[*k];
-            if self.nest.func.ty(y) == Type::Array {
+            if self.nest.func.ty(y).is_linear() {
                 if self.activity.is_active(y) {
                     self.scope.adjoint.insert(y, seed);
                 }
@@ -308,7 +308,7 @@ impl Reverse<'_> {
             let p = block.params[k + 1];
             let d = self.adjoint_or_zero(p);
             // What only passes through has been flushed before.
-            let flushed = self.nest.func.ty(p) == Type::F64 && !state.contains(&d);
+            let flushed = self.nest.func.ty(p).is_scalar() && !state.contains(&d);
             before.push(if flushed { self.b.prim(Prim::Flush, &[d]) } else { d });
         }
         before.extend(shape.captured.iter().map(|v| self.scope.adjoint[v]));

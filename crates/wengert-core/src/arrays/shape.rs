@@ -1,0 +1,186 @@
+//! Slices as Python writes them, broadcasting, and joining arrays.
+
+use crate::ir::{Builder, Op, Type, Value};
+use crate::ops::{ArrayOp, Prim};
+
+/// One axis of a slice: `start:stop:step`, each of which may be left out. Negative bounds count from the
+/// end, and bounds beyond the end are cut, as in Python.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Range {
+    /// The first element.
+    pub start: Option<Value>,
+    /// The element to stop before.
+    pub stop: Option<Value>,
+    /// How far apart; negative steps go backwards, 0 is an error.
+    pub step: Option<i64>,
+}
+
+/// Start, count and step of one axis with `n` elements.
+fn resolved(b: &mut Builder, n: Value, range: Range) -> [Value; 3] {
+    let step = range.step.unwrap_or(1);
+    let (zero, one) = (b.i64(0), b.i64(1));
+    let forward = step >= 0;
+    // Bounds are cut to 0..n forward and to -1..n-1 backward.
+    let last = b.prim(Prim::ISub, &[n, one]);
+    let minus = b.i64(-1);
+    let (low, high) = if forward { (zero, n) } else { (minus, last) };
+    let bound = |b: &mut Builder, given: Option<Value>, default: Value| match given {
+        None => default,
+        Some(v) => {
+            let negative = b.prim(Prim::ILt, &[v, zero]);
+            let wrapped = b.prim(Prim::WAdd, &[v, n]);
+            let v = b.select(negative, wrapped, v);
+            let v = b.prim(Prim::IMax, &[v, low]);
+            b.prim(Prim::IMin, &[v, high])
+        }
+    };
+    let start = bound(b, range.start, if forward { zero } else { last });
+    let stop = bound(b, range.stop, if forward { n } else { minus });
+    let width = if forward { [stop, start] } else { [start, stop] };
+    let width = b.prim(Prim::ISub, &width);
+    let width = b.prim(Prim::IMax, &[width, zero]);
+    let size = b.i64(step.unsigned_abs().max(1).min(i64::MAX as u64) as i64);
+    let more = b.prim(Prim::ISub, &[size, one]);
+    let padded = b.prim(Prim::IAdd, &[width, more]);
+    let count = b.prim(Prim::IDiv, &[padded, size]);
+    if step == 0 {
+        let never = b.bool(false);
+        b.op(Op::Assert("the step of a slice cannot be 0".into()), &[never]);
+    }
+    let step = b.i64(step);
+    [start, count, step]
+}
+
+/// Start, count and step per axis; axes without a range are taken whole.
+fn section(b: &mut Builder, x: Value, ranges: &[Range]) -> Vec<Value> {
+    let dims = b.dims(x);
+    let whole = Range::default();
+    let axes = dims.into_iter().enumerate();
+    axes.flat_map(|(k, n)| resolved(b, n, ranges.get(k).copied().unwrap_or(whole))).collect()
+}
+
+/// `x[a:b:c, ..]`, as a new array.
+pub fn read_slice(b: &mut Builder, x: Value, ranges: &[Range]) -> Value {
+    let section = section(b, x, ranges);
+    b.array(ArrayOp::Slice, &[&[x][..], &section].concat())
+}
+
+/// `x[a:b:c, ..] = v`: the next version of `x`. A number, or an array that broadcasts to the slice.
+pub fn write_slice(b: &mut Builder, x: Value, ranges: &[Range], v: Value) -> Value {
+    let section = section(b, x, ranges);
+    let counts: Vec<Value> = section.chunks(3).map(|axis| axis[1]).collect();
+    let v = broadcast(b, v, &counts);
+    b.array(ArrayOp::Put, &[&[x][..], &section, &[v]].concat())
+}
+
+/// `x` with this shape, as numpy broadcasts: missing axes in front are repeated, and so is an axis of one
+/// element. A number becomes an array of equal elements.
+pub fn broadcast(b: &mut Builder, x: Value, dims: &[Value]) -> Value {
+    let ty = b.ty(x);
+    if !ty.is_array() {
+        return b.filled(dims, x);
+    }
+    let missing = dims.len().saturating_sub(ty.rank());
+    let found = b.dims(x);
+    let (zero, one) = (b.i64(0), b.i64(1));
+    let mut section = Vec::new();
+    for (have, want) in found.iter().zip(&dims[missing..]) {
+        let single = b.prim(Prim::IEq, &[*have, one]);
+        let equal = b.prim(Prim::IEq, &[*have, *want]);
+        let fits = b.prim(Prim::Or, &[single, equal]);
+        let message = "shapes do not broadcast: axes must be equal, or have one element";
+        b.op(Op::Assert(message.into()), &[fits]);
+        let step = b.select(single, zero, one);
+        section.extend([zero, *want, step]);
+    }
+    let mut x = b.array(ArrayOp::Slice, &[&[x][..], &section].concat());
+    for axis in (0..missing).rev() {
+        x = b.array(ArrayOp::Expand(0), &[x, dims[axis]]);
+    }
+    x
+}
+
+/// The shape two arrays broadcast to: per axis the larger, counted from the last.
+pub fn common(b: &mut Builder, x: Value, y: Value) -> Vec<Value> {
+    let (mut x, mut y) = (b.dims(x), b.dims(y));
+    if x.len() < y.len() {
+        std::mem::swap(&mut x, &mut y);
+    }
+    let missing = x.len() - y.len();
+    let one = b.i64(1);
+    for (k, n) in y.into_iter().enumerate() {
+        let m = x[missing + k];
+        let single = b.prim(Prim::IEq, &[m, one]);
+        x[missing + k] = b.select(single, n, m);
+    }
+    x
+}
+
+/// Two arrays (or an array and a number), broadcast to one shape.
+pub fn aligned(b: &mut Builder, x: Value, y: Value) -> (Value, Value) {
+    if b.ty(x).rank() == 0 || b.ty(y).rank() == 0 {
+        return (x, y);
+    }
+    let dims = common(b, x, y);
+    (broadcast(b, x, &dims), broadcast(b, y, &dims))
+}
+
+/// Arrays one after the other along an axis; their other axes are equal.
+///
+/// # Panics
+/// Where there is no array, or not one of this rank and kind.
+pub fn concatenate(b: &mut Builder, parts: &[Value], axis: usize) -> Value {
+    let mut dims = b.dims(parts[0]);
+    let mut total = b.i64(0);
+    for part in parts {
+        let n = b.op(Op::Dim(axis as u8), &[*part])[0];
+        total = b.prim(Prim::IAdd, &[total, n]);
+    }
+    dims[axis] = total;
+    let zero = stand_in(b, b.ty(parts[0]));
+    let mut whole = b.filled(&dims, zero);
+    let (none, one) = (b.i64(0), b.i64(1));
+    let mut start = none;
+    for part in parts {
+        let n = b.op(Op::Dim(axis as u8), &[*part])[0];
+        let mut section = Vec::new();
+        for (k, count) in dims.iter().enumerate() {
+            section.extend(if k == axis { [start, n, one] } else { [none, *count, one] });
+        }
+        whole = b.array(ArrayOp::Put, &[&[whole][..], &section, &[*part]].concat());
+        start = b.prim(Prim::IAdd, &[start, n]);
+    }
+    whole
+}
+
+/// Equal arrays side by side along a new axis; numbers become a vector.
+///
+/// # Panics
+/// Where there is nothing to stack.
+pub fn stack(b: &mut Builder, parts: &[Value], axis: usize) -> Value {
+    let one = b.i64(1);
+    let expanded: Vec<Value> = parts
+        .iter()
+        .map(|part| match b.ty(*part).is_array() {
+            true => b.array(ArrayOp::Expand(axis as u8), &[*part, one]),
+            false => b.filled(&[one], *part),
+        })
+        .collect();
+    concatenate(b, &expanded, axis)
+}
+
+/// The axes in reverse order.
+pub fn transpose(b: &mut Builder, x: Value) -> Value {
+    let axes: Vec<u8> = (0..b.ty(x).rank() as u8).rev().collect();
+    b.array(ArrayOp::Transpose(axes.into()), &[x])
+}
+
+fn stand_in(b: &mut Builder, ty: Type) -> Value {
+    use crate::ir::Elem;
+    match ty.elem() {
+        Some(Elem::I64) => b.i64(0),
+        Some(Elem::Bool) => b.bool(false),
+        Some(elem) => b.float(elem, 0.0),
+        None => b.f64(0.0),
+    }
+}

@@ -1,0 +1,58 @@
+//! Derivatives that can be differentiated again.
+//!
+//! [`jvp_of`] and [`vjp_of`] take a module and a function of it (both from
+//! [`pipeline::module`](super::pipeline::module)) and add one function, which is like any other: it takes no
+//! tape and drives no loops. So they nest in any order:
+//!
+//! ```
+//! use wengert_core::ir::parse;
+//! use wengert_core::interp::{Interp, Val};
+//! use wengert_core::transform::{derivative, pipeline};
+//!
+//! let text = "func @cube(%x: f64) -> f64 { %q = mul %x, %x  %c = mul %q, %x  return %c }";
+//! let module = pipeline::module(&parse::module(text)?, "cube")?;
+//! let module = derivative::vjp_of(&module, "cube", &[0])?;
+//! let module = derivative::jvp_of(&module, "cube.vjp", &[0], 1)?;
+//! // x, y_bar, dx -> y, x_bar, dy, dx_bar
+//! let args = [2.0, 1.0, 1.0].map(Val::f64).to_vec();
+//! let results = Interp::new(&module).call("cube.vjp.jvp", args).unwrap();
+//! assert_eq!(wengert_core::check::floats(&results), [8.0, 12.0, 12.0, 12.0]);
+//! # Ok::<(), wengert_core::span::Diagnostic>(())
+//! ```
+//!
+//! Tangents and adjoints of each order are values of their own in the program, so one derivative is
+//! never taken for another.
+
+use super::flat::flat;
+use super::{jvp, vjp};
+use crate::ir::Module;
+use crate::span::Diagnostic;
+
+/// Forward mode: adds `@f.jvp(x.., dx..) -> (y.., dy..)`, for several directions `@f.jvp8`.
+pub fn jvp_of(
+    module: &Module,
+    name: &str,
+    wrt: &[usize],
+    directions: usize,
+) -> Result<Module, Diagnostic> {
+    let mut derived = jvp::in_module(module, name, wrt, directions)?;
+    let title = jvp::name(name, directions);
+    let joined = flat(&derived, &title)?;
+    derived.funcs.retain(|f| *f.name != *title);
+    derived.funcs.push(joined);
+    Ok(derived)
+}
+
+/// Reverse mode: adds `@f.vjp(x.., y_bar..) -> (y.., x_bar..)`.
+pub fn vjp_of(module: &Module, name: &str, wrt: &[usize]) -> Result<Module, Diagnostic> {
+    let mut derived = vjp::in_module(module, name, wrt)?;
+    let joined = flat(&derived, &format!("{name}.vjp"))?;
+    // What has been put in place is not called any more.
+    let parts = [".vjp", ".record", ".reverse"].map(|part| format!("{name}{part}"));
+    let is_part = |f: &str| parts.iter().any(|p| p == f) || f.starts_with(&format!("{name}.loop"));
+    let old: Vec<_> = module.funcs.iter().map(|f| f.name.clone()).collect();
+    derived.funcs.retain(|f| old.contains(&f.name) || !is_part(&f.name));
+    derived.loops.clone_from(&module.loops);
+    derived.funcs.push(joined);
+    Ok(derived)
+}

@@ -1,0 +1,268 @@
+//! Storage used again: a new array of equal elements is made in an array that nothing uses any more.
+//!
+//! In a block, `fill` of a shape that a dead array certainly has becomes `refill` of that array; nothing is
+//! written at all where a loop overwrites every element anyway. In a loop without exits, an array made
+//! by every iteration is made once before the loop and carried, if the iteration leaves an array of
+//! that shape behind. Only arrays the block itself owns are used again. No bit changes.
+
+use super::shapes::{Shapes, Size};
+use crate::ir::verify::consumes_itself;
+use crate::ir::{Block, Func, Inst, Op, Type, Value, uses};
+use crate::ops::{ArrayOp, Scalar};
+use std::collections::{HashMap, HashSet};
+
+/// The function with storage used again.
+pub fn storage(from: &Func) -> Func {
+    let mut func = from.clone();
+    let body = std::mem::take(&mut func.body);
+    let kept: HashSet<Value> =
+        from.params().iter().copied().filter(|p| !consumes_itself(from, *p)).collect();
+    let mut pass = Pass { shapes: Shapes::of_params(from), func, kept };
+    let (body, _) = pass.block(body);
+    pass.func.body = body;
+    pass.func
+}
+
+struct Pass {
+    func: Func,
+    shapes: Shapes,
+    /// Parameters that belong to the caller.
+    kept: HashSet<Value>,
+}
+
+impl Pass {
+    /// The block, and the arrays that are dead at its end.
+    fn block(&mut self, block: Block) -> (Block, Vec<Value>) {
+        let dying = uses::dying(&self.func, &block);
+        let mut taken: HashSet<Value> = self.kept.clone();
+        uses::each_in(&block, &mut |v, takes| {
+            if takes {
+                taken.insert(v);
+            }
+        });
+        let counts = uses::counts(&block);
+        let (mut out, mut free): (Vec<Inst>, Vec<Value>) = (Vec::new(), Vec::new());
+        let mut instead: HashMap<Value, Value> = HashMap::new();
+        let rest: Vec<Inst> = block.insts;
+        for (at, inst) in rest.iter().enumerate() {
+            let mut inst = inst.clone();
+            for a in &mut inst.args {
+                *a = instead.get(a).copied().unwrap_or(*a);
+            }
+            let mut buffers = Vec::new();
+            if inst.blocks.is_empty() {
+                self.shapes.note(&self.func, &inst);
+            } else {
+                for mut made in self.nested(&mut inst, &mut buffers) {
+                    self.shapes.note(&self.func, &made);
+                    self.refill(&mut made, &mut free);
+                    out.push(made);
+                }
+                self.shapes.note(&self.func, &inst);
+            }
+            let z = inst.results.first().copied();
+            if inst.op == Op::Fill {
+                let once = z.is_some_and(|z| counts.get(&z) == Some(&1));
+                let blank = once && z.is_some_and(|z| self.is_overwritten(&rest[at + 1..], z));
+                match (z, blank) {
+                    (Some(z), true) if self.dead_like(z, &free).is_some() => {
+                        if let Some(k) = self.dead_like(z, &free) {
+                            instead.insert(z, free.remove(k));
+                        }
+                        continue;
+                    }
+                    _ => self.refill(&mut inst, &mut free),
+                }
+            }
+            out.push(inst);
+            free.extend(dying[at].iter().filter(|v| !taken.contains(v)));
+            free.extend(buffers);
+        }
+        (Block { params: block.params, insts: out, yields: block.yields }, free)
+    }
+
+    /// Nested blocks; gives back what goes before the instruction.
+    fn nested(&mut self, inst: &mut Inst, buffers: &mut Vec<Value>) -> Vec<Inst> {
+        let mut before = Vec::new();
+        for k in 0..inst.blocks.len() {
+            let looping = matches!(inst.op, Op::For | Op::While);
+            if looping {
+                self.shapes.enter_loop(&self.func, inst);
+            } else {
+                self.shapes.enter();
+            }
+            let block = std::mem::take(&mut inst.blocks[k]);
+            let (block, free) = self.block(block);
+            let exits = block.insts.iter().any(|i| i.op == Op::ExitIf);
+            let pairs = if looping && !exits { self.pairs(&block, free) } else { Vec::new() };
+            inst.blocks[k] = block;
+            self.shapes.leave();
+            for (fill, left) in pairs {
+                before.extend(self.carry(inst, fill, left, buffers));
+            }
+        }
+        before
+    }
+
+    /// Arrays that a loop body makes, each with one of its shape that the body leaves behind.
+    fn pairs(&self, body: &Block, mut free: Vec<Value>) -> Vec<(Value, Value)> {
+        let mut pairs = Vec::new();
+        for inst in body.insts.iter().filter(|i| i.op == Op::Fill) {
+            // The array that is left may be a later version of the one made, or the very same.
+            if let Some(k) = self.dead_like(inst.results[0], &free) {
+                pairs.push((inst.results[0], free.remove(k)));
+            }
+        }
+        pairs
+    }
+
+    fn dead_like(&self, z: Value, free: &[Value]) -> Option<usize> {
+        free.iter().position(|x| self.func.ty(*x) == self.func.ty(z) && self.shapes.same(*x, z))
+    }
+
+    /// `fill` becomes `refill` of a dead array.
+    fn refill(&mut self, inst: &mut Inst, free: &mut Vec<Value>) {
+        if inst.op == Op::Fill
+            && let Some(k) = self.dead_like(inst.results[0], free)
+        {
+            let v = inst.args[inst.args.len() - 1];
+            inst.op = Op::Array(ArrayOp::Refill);
+            inst.args = vec![free.remove(k), v];
+        }
+    }
+
+    /// Makes the array `z` of a loop body before the loop, and hands `left` on to the next iteration.
+    /// Gives back what goes before the loop.
+    fn carry(
+        &mut self,
+        inst: &mut Inst,
+        z: Value,
+        left: Value,
+        buffers: &mut Vec<Value>,
+    ) -> Vec<Inst> {
+        let fill = inst.blocks[0].insts.iter().position(|i| i.results.first() == Some(&z));
+        let Some(fill) = fill else { return Vec::new() };
+        let made = inst.blocks[0].insts[fill].clone();
+        let (v, dims) = (made.args[made.args.len() - 1], &made.args[..made.args.len() - 1]);
+        let mut before = Vec::new();
+        let mut outer = Vec::new();
+        for d in dims {
+            match self.outer_size(inst, *d, &mut before) {
+                Some(d) if self.shapes.is_size(&self.func, d) => outer.push(d),
+                _ => return Vec::new(),
+            }
+        }
+        let ty = self.func.ty(z);
+        // The first content does not matter: every iteration starts with `refill`.
+        let zero = self.func.as_const(v).map_or_else(|| zero_like(&mut self.func, ty), |_| v);
+        let [first, param, result] = [(); 3].map(|()| self.func.value(ty, None));
+        let (args, results) = ([&outer[..], &[zero]].concat(), vec![first]);
+        before.push(Inst { op: Op::Fill, args, results, blocks: Vec::new(), span: made.span });
+        inst.args.push(first);
+        inst.results.push(result);
+        buffers.push(result);
+        let body = &mut inst.blocks[0];
+        body.params.push(param);
+        body.yields.push(left);
+        let blank = {
+            let body = &inst.blocks[0];
+            let used = uses::counts(body).get(&z) == Some(&1) && left != z;
+            used && self.is_overwritten(&body.insts[fill + 1..], z)
+        };
+        let body = &mut inst.blocks[0];
+        if blank {
+            body.insts.remove(fill);
+            super::carries::rename_inside(body, &HashMap::from([(z, param)]));
+        } else {
+            let refill = &mut body.insts[fill];
+            refill.op = Op::Array(ArrayOp::Refill);
+            refill.args = vec![param, v];
+        }
+        before
+    }
+
+    /// A size of an array in a loop body, as a value before the loop.
+    fn outer_size(&mut self, inst: &Inst, d: Value, before: &mut Vec<Inst>) -> Option<Value> {
+        let inside = uses::defined(&inst.blocks[0]);
+        if !inside.contains(&d) {
+            return Some(d);
+        }
+        let size = self.shapes.int(&self.func, d);
+        match &size {
+            Size::Number(n) => return Some(self.func.constant(Scalar::I64(*n))),
+            Size::Value(v) => return (!inside.contains(v)).then_some(*v),
+            _ => {}
+        }
+        let (array, axis) = inst.args.iter().find_map(|init| {
+            let shape = self.shapes.shape(*init);
+            Some((*init, shape.iter().position(|s| *s == size)?))
+        })?;
+        let result = self.func.value(Type::I64, None);
+        let made = Inst {
+            op: Op::Dim(axis as u8),
+            args: vec![array],
+            results: vec![result],
+            blocks: Vec::new(),
+            span: inst.span,
+        };
+        self.shapes.note(&self.func, &made);
+        before.push(made);
+        Some(result)
+    }
+
+    /// Whether the only use of `z` is a loop that writes every element before anything reads it.
+    fn is_overwritten(&self, after: &[Inst], z: Value) -> bool {
+        let Some(inst) = after.iter().find(|i| i.op == Op::For && i.args[2..].contains(&z)) else {
+            return false;
+        };
+        let whole = self.func.as_const(inst.args[0]) == Some(Scalar::I64(0))
+            && self.shapes.int(&self.func, inst.args[1]) == self.shapes.total(z);
+        let Some(k) = inst.args[2..].iter().position(|a| *a == z) else { return false };
+        let body = &inst.blocks[0];
+        let (counter, p) = (body.params[0], body.params[k + 1]);
+        let pokes = |i: &Inst| {
+            let flat = i.op == Op::Array(ArrayOp::Poke)
+                || (i.op == Op::Store && self.func.ty(z).rank() == 1);
+            flat && i.args[0] == p && i.args[1] == counter && i.results[0] == body.yields[k]
+        };
+        let exits = body.insts.iter().any(|i| i.op == Op::ExitIf);
+        let counts = uses::counts(body);
+        whole && !exits && counts.get(&p) == Some(&1) && body.insts.iter().any(pokes)
+    }
+}
+
+fn zero_like(func: &mut Func, ty: Type) -> Value {
+    func.constant(match ty.elem() {
+        Some(crate::ir::Elem::F32) => Scalar::F32(0.0),
+        Some(crate::ir::Elem::I64) => Scalar::I64(0),
+        Some(crate::ir::Elem::Bool) => Scalar::Bool(false),
+        _ => Scalar::F64(0.0),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{array, count, same};
+    use super::*;
+    use crate::interp::Val;
+
+    #[test]
+    fn inner_loops_hand_their_buffers_out() {
+        let text = "func @f(%x: [f64], %n: i64) -> f64 {
+           %k = len %x
+           %s = for %i in 0..%n carry (%s1 = 0.0) {
+             %t = for %j in 0..%k carry (%t1 = %s1) {
+               %z = fill %k, 0.5
+               %y = store %z, %j, %t1
+               %d = dot %y, %x
+               yield %d
+             }
+             yield %t
+           }
+           return %s
+         }";
+        let func = same(text, storage, &[array(&[4]), Val::i64(3)]);
+        assert_eq!(func.body.insts.iter().filter(|i| i.op == Op::Fill).count(), 1, "{func}");
+        assert_eq!(count(&func, |op| *op == Op::Fill), 1, "{func}");
+    }
+}

@@ -1,0 +1,244 @@
+//! Array functions made of operations: their values against plain loops, their derivatives in both modes
+//! against finite differences.
+
+use wengert_core::arrays::{self, Range};
+use wengert_core::check::{self, Derived, Interpreter, Random, floats};
+use wengert_core::interp::Val;
+use wengert_core::ir::{Builder, Elem, Type, Value, verify};
+use wengert_core::ops::Array;
+
+fn tensor(random: &mut Random, shape: &[usize]) -> Array {
+    let n = shape.iter().product();
+    Array::new(shape.to_vec(), (0..n).map(|_| random.float(-1.0, 1.0)).collect())
+}
+
+/// Builds a function of arrays, runs it, checks its derivatives, and gives back its values.
+fn run(
+    inputs: &[&Array],
+    build: impl FnOnce(&mut Builder, &[Value]) -> Value,
+) -> Result<Vec<f64>, String> {
+    let params: Vec<_> =
+        inputs.iter().map(|x| (Type::of(Elem::F64, x.shape.len()), None)).collect();
+    let (mut b, values) = Builder::new("f", &params);
+    let result = build(&mut b, &values);
+    let func = b.finish(vec![result]);
+    let module = wengert_core::ir::Module::of(func.clone());
+    verify::module(&module).map_err(|e| format!("{e}\n{func}"))?;
+    let args: Vec<Val> = inputs.iter().map(|x| Val::shaped((*x).clone())).collect();
+    let engine = &mut Interpreter::default();
+    let derived =
+        Derived::new(func.clone(), (0..inputs.len()).collect()).map_err(|e| e.to_string())?;
+    let values = derived.value(engine, &args).map_err(|e| e.to_string())?;
+    if func.results[0].is_float() {
+        let report =
+            check::derivatives(&derived, engine, &args, 2, 3).map_err(|e| e.to_string())?;
+        if !report.passes() {
+            return Err(format!("{report}\n{func}"));
+        }
+    }
+    Ok(floats(&values))
+}
+
+fn close(got: Result<Vec<f64>, String>, want: &[f64]) {
+    let got = got.unwrap_or_else(|e| panic!("{e}"));
+    let same = got.len() == want.len()
+        && got.iter().zip(want).all(|(g, w)| (g - w).abs() <= 1e-12 * (1.0 + w.abs()));
+    assert!(same, "{got:?} instead of {want:?}");
+}
+
+#[test]
+fn reductions() {
+    let mut r = Random(2);
+    let x = tensor(&mut r, &[3, 4]);
+    let at = |i: usize, j: usize| x.f64s()[4 * i + j];
+    let all = x.f64s().to_vec();
+    let rows = |f: fn(f64, f64) -> f64| -> Vec<f64> {
+        (0..3).map(|i| (0..4).map(|j| at(i, j)).reduce(f).unwrap()).collect()
+    };
+    let columns = |f: fn(f64, f64) -> f64| -> Vec<f64> {
+        (0..4).map(|j| (0..3).map(|i| at(i, j)).reduce(f).unwrap()).collect()
+    };
+    let add = |a: f64, b: f64| a + b;
+    let times = |a: f64, b: f64| a * b;
+    close(run(&[&x], |b, v| arrays::sum(b, v[0], None)), &[all.iter().sum()]);
+    close(run(&[&x], |b, v| arrays::sum(b, v[0], Some(0))), &columns(add));
+    close(run(&[&x], |b, v| arrays::sum(b, v[0], Some(1))), &rows(add));
+    close(run(&[&x], |b, v| arrays::prod(b, v[0], None)), &[all.iter().product()]);
+    close(run(&[&x], |b, v| arrays::prod(b, v[0], Some(1))), &rows(times));
+    close(run(&[&x], |b, v| arrays::prod(b, v[0], Some(0))), &columns(times));
+    close(run(&[&x], |b, v| arrays::max(b, v[0], Some(1))), &rows(f64::max));
+    close(run(&[&x], |b, v| arrays::min(b, v[0], Some(0))), &columns(f64::min));
+    let largest = all.iter().copied().fold(f64::MIN, f64::max);
+    close(run(&[&x], |b, v| arrays::max(b, v[0], None)), &[largest]);
+    let mean: Vec<f64> = rows(add).iter().map(|s| s / 4.0).collect();
+    close(run(&[&x], |b, v| arrays::mean(b, v[0], Some(1))), &mean);
+    close(run(&[&x], |b, v| arrays::mean(b, v[0], None)), &[all.iter().sum::<f64>() / 12.0]);
+    let norm = all.iter().map(|x| x * x).sum::<f64>().sqrt();
+    close(run(&[&x], |b, v| arrays::norm(b, v[0], None)), &[norm]);
+    let norms: Vec<f64> =
+        (0..3).map(|i| (0..4).map(|j| at(i, j).powi(2)).sum::<f64>().sqrt()).collect();
+    close(run(&[&x], |b, v| arrays::norm(b, v[0], Some(1))), &norms);
+    let total: f64 = all.iter().map(|x| x.exp()).sum();
+    close(run(&[&x], |b, v| arrays::logsumexp(b, v[0])), &[total.ln()]);
+    let soft: Vec<f64> = all.iter().map(|x| x.exp() / total).collect();
+    close(run(&[&x], |b, v| arrays::softmax(b, v[0])), &soft);
+}
+
+#[test]
+fn scans_and_order() {
+    let x = Array::vector(vec![0.3, -0.8, 0.9, 0.1, -0.2]);
+    close(run(&[&x], |b, v| arrays::cumsum(b, v[0], 0)), &[0.3, -0.5, 0.4, 0.5, 0.3]);
+    close(run(&[&x], |b, v| arrays::cumprod(b, v[0])), &[0.3, -0.24, -0.216, -0.0216, 0.00432]);
+    close(run(&[&x], |b, v| arrays::sort(b, v[0])), &[-0.8, -0.2, 0.1, 0.3, 0.9]);
+    let (points, heights) =
+        (Array::vector(vec![0.0, 1.0, 3.0, 4.0]), Array::vector(vec![1.0, 2.0, -2.0, 0.5]));
+    for (at, want) in [(0.25, 1.25), (2.0, 0.0), (3.5, -0.75), (-1.0, 1.0), (9.0, 0.5)] {
+        let at = Array::vector(vec![at]);
+        let got = run(&[&points, &heights, &at], |b, v| {
+            let zero = b.i64(0);
+            let at = b.load(v[2], zero);
+            arrays::interp(b, at, v[0], v[1])
+        });
+        close(got, &[want]);
+    }
+    for (v, left, right) in [(1.0, 1.0, 2.0), (0.5, 1.0, 1.0), (-3.0, 0.0, 0.0), (7.0, 4.0, 4.0)] {
+        for (side, want) in [(false, left), (true, right)] {
+            let at = Array::vector(vec![v]);
+            let got = run(&[&points, &at], |b, p| {
+                let zero = b.i64(0);
+                let at = b.load(p[1], zero);
+                let k = arrays::searchsorted(b, p[0], at, side);
+                b.prim(wengert_core::ops::Prim::IToF, &[k])
+            });
+            close(got, &[want]);
+        }
+    }
+}
+
+#[test]
+fn slices_as_in_python() {
+    let x = Array::vector((0..7).map(f64::from).collect());
+    let n = 7i64;
+    for start in [None, Some(-9), Some(-3), Some(0), Some(2), Some(6), Some(7), Some(12)] {
+        for stop in [None, Some(-9), Some(-8), Some(-2), Some(0), Some(3), Some(7), Some(12)] {
+            for step in [None, Some(1), Some(2), Some(3), Some(-1), Some(-2)] {
+                let got = run(&[&x], |b, v| {
+                    let value = |b: &mut Builder, k: Option<i64>| k.map(|k| b.i64(k));
+                    let range = Range { start: value(b, start), stop: value(b, stop), step };
+                    arrays::read_slice(b, v[0], &[range])
+                });
+                close(got, &python_slice(n, start, stop, step.unwrap_or(1)));
+            }
+        }
+    }
+}
+
+fn python_slice(n: i64, start: Option<i64>, stop: Option<i64>, step: i64) -> Vec<f64> {
+    let (low, high) = if step > 0 { (0, n) } else { (-1, n - 1) };
+    let bound = |v: i64| (if v < 0 { v + n } else { v }).clamp(low, high);
+    let mut at = start.map_or(if step > 0 { 0 } else { n - 1 }, bound);
+    let stop = stop.map_or(if step > 0 { n } else { -1 }, bound);
+    let mut out = Vec::new();
+    while (step > 0 && at < stop) || (step < 0 && at > stop) {
+        out.push(at as f64);
+        at += step;
+    }
+    out
+}
+
+#[test]
+fn joining_and_broadcasting() {
+    let mut r = Random(4);
+    let (x, y, z) = (tensor(&mut r, &[2, 3]), tensor(&mut r, &[1, 3]), tensor(&mut r, &[3]));
+    let rows = [x.f64s(), y.f64s()].concat();
+    close(run(&[&x, &y], |b, v| arrays::concatenate(b, v, 0)), &rows);
+    let stacked: Vec<f64> = (0..3).flat_map(|j| [z.f64s()[j], 2.0 * z.f64s()[j]]).collect();
+    close(
+        run(&[&z], |b, v| {
+            let two = b.f64(2.0);
+            let twice = b.mul(v[0], two);
+            arrays::stack(b, &[v[0], twice], 1)
+        }),
+        &stacked,
+    );
+    let sums = |row: &[f64]| -> Vec<f64> { (0..6).map(|k| x.f64s()[k] + row[k % 3]).collect() };
+    let add = wengert_core::ops::Prim::Add;
+    let plus = |b: &mut Builder, v: &[Value]| arrays::reduce::elementwise(b, add, v[0], v[1]);
+    close(run(&[&x, &y], plus), &sums(y.f64s()));
+    close(run(&[&x, &z], plus), &sums(z.f64s()));
+    close(run(&[&z, &x], plus), &sums(z.f64s()));
+    let bad = tensor(&mut r, &[2]);
+    let message = run(&[&x, &bad], plus).unwrap_err();
+    assert!(message.contains("shapes do not broadcast"), "{message}");
+    let column = tensor(&mut r, &[2, 1]);
+    let want: Vec<f64> = (0..6).map(|k| column.f64s()[k / 3] + y.f64s()[k % 3]).collect();
+    close(run(&[&column, &y], plus), &want);
+}
+
+#[test]
+fn products() {
+    let mut r = Random(6);
+    let (a, c) = (tensor(&mut r, &[2, 3]), tensor(&mut r, &[3, 4]));
+    let (u, v) = (tensor(&mut r, &[3]), tensor(&mut r, &[2]));
+    let (a_at, c_at) =
+        (|i: usize, j: usize| a.f64s()[3 * i + j], |i: usize, j: usize| c.f64s()[4 * i + j]);
+    let matmul: Vec<f64> =
+        (0..8).map(|k| (0..3).map(|p| a_at(k / 4, p) * c_at(p, k % 4)).sum()).collect();
+    close(run(&[&a, &c], |b, v| arrays::matmul(b, v[0], v[1])), &matmul);
+    close(run(&[&a, &c], |b, v| arrays::einsum(b, "ij,jk->ik", v).unwrap()), &matmul);
+    let transposed: Vec<f64> = (0..8).map(|k| matmul[(k % 2) * 4 + k / 2]).collect();
+    close(run(&[&a, &c], |b, v| arrays::einsum(b, "ij, jk -> ki", v).unwrap()), &transposed);
+    let matvec: Vec<f64> = (0..2).map(|i| (0..3).map(|j| a_at(i, j) * u.f64s()[j]).sum()).collect();
+    close(run(&[&a, &u], |b, v| arrays::matvec(b, v[0], v[1])), &matvec);
+    close(run(&[&a, &u], |b, v| arrays::einsum(b, "ij,j->i", v).unwrap()), &matvec);
+    let vecmat: Vec<f64> = (0..3).map(|j| (0..2).map(|i| a_at(i, j) * v.f64s()[i]).sum()).collect();
+    close(run(&[&v, &a], |b, v| arrays::reduce::vecmat(b, v[0], v[1])), &vecmat);
+    let outer: Vec<f64> = (0..6).map(|k| v.f64s()[k / 3] * u.f64s()[k % 3]).collect();
+    close(run(&[&v, &u], |b, v| arrays::outer(b, v[0], v[1])), &outer);
+    close(run(&[&v, &u], |b, v| arrays::einsum(b, "i,j->ij", v).unwrap()), &outer);
+    let quadratic: f64 = (0..2).map(|i| v.f64s()[i] * matvec[i]).sum();
+    close(run(&[&v, &a, &u], |b, v| arrays::einsum(b, "i,ij,j->", v).unwrap()), &[quadratic]);
+    let batch = tensor(&mut r, &[5, 2, 3]);
+    let want: Vec<f64> =
+        (0..10).map(|k| (0..3).map(|j| batch.f64s()[3 * k + j] * a_at(k % 2, j)).sum()).collect();
+    close(run(&[&batch, &a], |b, v| arrays::einsum(b, "bij,ij->bi", v).unwrap()), &want);
+    let total: f64 = batch.f64s().iter().sum();
+    close(run(&[&batch], |b, v| arrays::einsum(b, "bij->", v).unwrap()), &[total]);
+    for (formula, message) in [
+        ("ij,jk", "needs `->`"),
+        ("ij->i", "2 are given"),
+        ("ijk,jk->i", "operand 1 has 2 axes, but 3 letters"),
+        ("ii,jk->i", "`i` occurs twice"),
+        ("ij,jk->q", "`q` is in the result, but in no operand"),
+        ("i1,jk->i", "`1` is not a letter"),
+    ] {
+        let (mut b, v) =
+            Builder::new("f", &[(Type::of(Elem::F64, 2), None), (Type::of(Elem::F64, 2), None)]);
+        let error = arrays::einsum(&mut b, formula, &v).unwrap_err();
+        assert!(error.contains(message), "{formula}: {error}");
+    }
+}
+
+#[test]
+fn writing_slices() {
+    let mut r = Random(8);
+    let (x, v) = (tensor(&mut r, &[4, 5]), tensor(&mut r, &[3]));
+    let got = run(&[&x, &v], |b, p| {
+        let (one, last) = (b.i64(1), b.i64(-1));
+        let ranges = [
+            Range { start: Some(one), stop: None, step: Some(2) },
+            Range { start: Some(last), stop: None, step: Some(-2) },
+        ];
+        let next = b.op(wengert_core::ir::Op::Copy, &[p[0]])[0];
+        let next = arrays::write_slice(b, next, &ranges, p[1]);
+        b.mul(next, p[0])
+    });
+    let mut want = x.f64s().to_vec();
+    for i in [1, 3] {
+        for (k, j) in [4, 2, 0].into_iter().enumerate() {
+            want[5 * i + j] = v.f64s()[k];
+        }
+    }
+    let want: Vec<f64> = want.iter().zip(x.f64s()).map(|(a, b)| a * b).collect();
+    close(got, &want);
+}

@@ -1,0 +1,262 @@
+//! Tapes.
+//!
+//! A run usually has one tape, and its limit is a field of the context. Programs that make tapes of
+//! their own have several: then [`Tapes`] says which versions are of the same tape, and the runtime
+//! is asked for a tape's limit where the tape appears in a function.
+
+use super::abi;
+use super::emit::Emitter;
+use super::identity::Identity;
+use super::machine::Machine;
+use super::site::SiteKind;
+use crate::context::field;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::{self, InstBuilder};
+use std::collections::{HashMap, HashSet};
+use wengert_core::ir::{Block, Func, Inst, Op, Type, Value};
+
+/// Per version of a tape the version it first appeared as.
+#[derive(Debug, Default)]
+pub(super) struct Tapes {
+    roots: HashMap<Value, Value>,
+    /// Results that are of one tape or another, depending on the way taken.
+    mixed: HashSet<Value>,
+}
+
+impl Tapes {
+    /// The tapes of a function.
+    pub(super) fn of(func: &Func, identity: &Identity) -> Self {
+        let mut tapes = Tapes::default();
+        loop {
+            let mixed = tapes.mixed.len();
+            tapes.roots.clear();
+            tapes.block(func, identity, &func.body);
+            if tapes.mixed.len() == mixed {
+                return tapes;
+            }
+        }
+    }
+
+    /// The version a tape first appeared as; nothing where there is only one tape.
+    pub(super) fn root(&self, tape: Value) -> Option<Value> {
+        self.roots.get(&tape).copied()
+    }
+
+    fn block(&mut self, func: &Func, identity: &Identity, block: &Block) {
+        let is_tape = |v: &&Value| func.ty(**v) == Type::Tape;
+        for p in block.params.iter().filter(is_tape) {
+            self.roots.entry(*p).or_insert(*p);
+        }
+        for inst in &block.insts {
+            let bounds = if inst.op == Op::For { 2 } else { 0 };
+            match inst.op {
+                Op::For | Op::While => {
+                    let carries = &inst.blocks[0].params[1..];
+                    for (p, init) in carries.iter().zip(&inst.args[bounds..]) {
+                        self.meet(func, identity, *p, &[*init]);
+                    }
+                }
+                _ => {}
+            }
+            inst.blocks.iter().for_each(|nested| self.block(func, identity, nested));
+            for (k, r) in inst.results.iter().enumerate().filter(|(_, r)| is_tape(r)) {
+                let from: Vec<Value> = match inst.op {
+                    Op::Push | Op::Pop => vec![inst.args[0]],
+                    Op::If => inst.blocks.iter().map(|b| b.yields[k]).collect(),
+                    Op::For | Op::While => {
+                        let body = &inst.blocks[0];
+                        let ways = [inst.args[bounds + k], body.yields[k]];
+                        self.meet(func, identity, body.params[k + 1], &ways);
+                        let exits = body.insts.iter().filter(|i| i.op == Op::ExitIf);
+                        let exits = exits.map(|i| i.blocks[0].yields[k]);
+                        ways.into_iter().chain(exits).collect()
+                    }
+                    _ => Vec::new(),
+                };
+                self.meet(func, identity, *r, &from);
+            }
+        }
+    }
+
+    /// A version that one of several others becomes.
+    fn meet(&mut self, func: &Func, identity: &Identity, to: Value, from: &[Value]) {
+        if func.ty(to) != Type::Tape {
+            return;
+        }
+        // The same machine value as an earlier one: defined there.
+        if identity.is_linked(to) {
+            let root = self.roots.get(&identity.find(to)).copied();
+            self.roots.insert(to, root.unwrap_or(to));
+            return;
+        }
+        let roots: HashSet<Option<Value>> = from.iter().map(|v| self.root(*v)).collect();
+        match roots.iter().next() {
+            Some(Some(root)) if roots.len() == 1 && !self.mixed.contains(&to) => {
+                self.roots.insert(to, *root);
+            }
+            Some(_) => {
+                self.mixed.insert(to);
+                self.roots.insert(to, to);
+            }
+            None => _ = self.roots.insert(to, to),
+        }
+    }
+}
+
+impl Emitter<'_, '_, '_> {
+    /// Writes a record and gives back the new top.
+    pub(super) fn push(&mut self, inst: &Inst) -> ir::Value {
+        let top = self.one(inst.args[0]);
+        let record: Vec<ir::Value> = self.words_of(&inst.args[1..]);
+        let last = self.tape_limit[&(self.tapes.root(inst.args[0]), record.len())];
+        // The old top against the last one that leaves room: the new top is needed after the stores
+        // only, and counted up in place.
+        let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, top, last);
+        self.fault_if(over, SiteKind::TapeLimit, inst.span, &[]);
+        let size = 8 * record.len() as i64;
+        for (k, word) in record.into_iter().enumerate() {
+            self.b.ins().store(self.regions.tape, word, top, 8 * k as i32);
+        }
+        let next = self.b.ins().iadd_imm_s(top, size);
+        self.raised.insert(inst.results[0]);
+        next
+    }
+
+    /// The sizes of records pushed on a tape, in slots.
+    fn record_sizes(&self, root: Option<Value>) -> Vec<usize> {
+        let mut sizes = Vec::new();
+        self.func.body.walk(&mut |inst| {
+            if inst.op == Op::Push && self.tapes.root(inst.args[0]) == root {
+                let types: Vec<Type> = inst.args[1..].iter().map(|a| self.func.ty(*a)).collect();
+                let size = abi::slots(&types);
+                if !sizes.contains(&size) {
+                    sizes.push(size);
+                }
+            }
+        });
+        sizes
+    }
+
+    /// Loads the limit of the run's only tape, where the function pushes, and takes off each size of
+    /// record.
+    pub(super) fn find_tape_limits(&mut self) {
+        if self.compiler.several_tapes {
+            return;
+        }
+        let sizes = self.record_sizes(None);
+        if !sizes.is_empty() {
+            let limit = self.load_context(I64, field::TAPE_LIMIT);
+            self.set_limits(None, sizes, limit);
+        }
+    }
+
+    fn set_limits(&mut self, root: Option<Value>, sizes: Vec<usize>, limit: ir::Value) {
+        for size in sizes {
+            // The limit is an address, so this does not wrap.
+            let last = self.b.ins().iadd_imm_s(limit, -8 * size as i64);
+            self.tape_limit.insert((root, size), last);
+        }
+    }
+
+    /// Asks for the limit of one of several tapes, where it appears.
+    pub(super) fn found_tape(&mut self, tape: Value) {
+        let root = self.tapes.root(tape);
+        if root != Some(tape) {
+            return;
+        }
+        let sizes = self.record_sizes(root);
+        if !sizes.is_empty() {
+            let top = self.one(tape);
+            let limit = self.import(self.compiler.hooks.tape_limit);
+            let call = self.b.ins().call(limit, &[self.context, top]);
+            let limit = self.b.inst_results(call)[0];
+            self.set_limits(root, sizes, limit);
+        }
+    }
+
+    /// A new tape.
+    pub(super) fn new_tape(&mut self, inst: &Inst) -> ir::Value {
+        self.note_open_tapes(true);
+        let make = self.import(self.compiler.hooks.new_tape);
+        let call = self.b.ins().call(make, &[self.context]);
+        let base = self.b.inst_results(call)[0];
+        self.fault_unless(base, SiteKind::OutOfMemory, inst.span, &[]);
+        base
+    }
+
+    /// Tells the runtime where the tapes stand, before one more is made: it gets what is left.
+    pub(super) fn note_open_tapes(&mut self, before_another: bool) {
+        if before_another && self.compiler.several_tapes {
+            for tape in self.open_tapes.clone() {
+                self.note_top(tape);
+            }
+        }
+    }
+
+    /// Follows versions of tapes over an instruction.
+    pub(super) fn note_tapes(&mut self, args: &[Value], results: &[Value]) {
+        if self.compiler.several_tapes {
+            self.open_tapes.retain(|t| !args.contains(t));
+            let tapes = results.iter().filter(|r| self.func.ty(**r) == Type::Tape);
+            self.open_tapes.extend(tapes);
+        }
+    }
+
+    /// Takes the last record back: the lower top, and the values.
+    pub(super) fn pop(&mut self, inst: &Inst) {
+        if self.is_raised(inst.args[0]) {
+            self.note_top(inst.args[0]);
+        }
+        let top = self.one(inst.args[0]);
+        let types: Vec<Type> = inst.results[1..].iter().map(|r| self.func.ty(*r)).collect();
+        let size = self.b.ins().iconst(I64, 8 * abi::slots(&types) as i64);
+        let below = self.b.ins().isub(top, size);
+        let (values, _) = abi::load_slots(&mut self.b, self.regions.tape, below, 0, &types);
+        self.set(inst.results[0], Machine::One(below));
+        for (r, machine) in inst.results[1..].iter().zip(values) {
+            self.set(*r, machine);
+        }
+    }
+}
+
+/// The highest top of the tape is noted where a tape that has risen begins to fall: before a pop,
+/// or before a loop or call that pops. A sweep that only records or only reverses notes nothing.
+impl Emitter<'_, '_, '_> {
+    /// Whether a tape may stand higher than any top noted so far.
+    pub(super) fn is_raised(&self, tape: Value) -> bool {
+        self.raised.contains(&tape) || self.raised.contains(&self.identity.find(tape))
+    }
+
+    /// Notes a top.
+    pub(super) fn note_top(&mut self, tape: Value) {
+        let top = self.one(tape);
+        if self.compiler.several_tapes {
+            let note = self.import(self.compiler.hooks.note_tape);
+            self.b.ins().call(note, &[self.context, top]);
+            return;
+        }
+        let peak = self.load_context(I64, field::TAPE_PEAK);
+        let higher = self.b.ins().umax(top, peak);
+        self.store_context(higher, field::TAPE_PEAK);
+    }
+
+    /// Notes the tapes an instruction is given, if it pops.
+    pub(super) fn note_tops(&mut self, inst: &Inst, pops: bool) {
+        for a in &inst.args {
+            if pops && self.func.ty(*a) == Type::Tape && self.is_raised(*a) {
+                self.note_top(*a);
+            }
+        }
+    }
+
+    /// The tapes an instruction gives back have risen if it pushes, or if it does neither and was
+    /// given one that had.
+    pub(super) fn raise_results(&mut self, inst: &Inst, (pushes, pops): (bool, bool)) {
+        let given = inst.args.iter().any(|a| self.func.ty(*a) == Type::Tape && self.is_raised(*a));
+        if pushes || (!pops && given) {
+            let tapes = inst.results.iter().filter(|r| self.func.ty(**r) == Type::Tape);
+            self.raised.extend(tapes.copied().collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Operations on whole arrays, called by compiled code.
+//!
+//! The kernels themselves stand in `wengert_core::ops::kernels`, once for every backend. Here the words
+//! compiled code passes become operands, and the result becomes words again.
+
+use crate::arrays::Arrays;
+use crate::wide;
+use std::slice;
+use wengert_core::fault::FaultKind;
+use wengert_core::ir::{Elem, Type};
+use wengert_core::ops::kernels::{self, Computed, Operand};
+use wengert_core::ops::shaped::{self, Elements, ElementsMut};
+use wengert_core::ops::{Array, ArrayOp, Scalar};
+
+// Dimensions are read where compiled code wrote them, in words of 64 bits.
+const _: () = assert!(size_of::<usize>() == 8);
+
+/// What is to be done.
+#[derive(Clone, Debug)]
+pub(crate) enum Work {
+    /// A row of the table of array operations.
+    Array(ArrayOp),
+    /// A new array of equal elements: dimensions, then the element.
+    Fill,
+    /// A new array like another.
+    Copy,
+}
+
+/// An operation and the types it works on.
+#[derive(Clone, Debug)]
+pub(crate) struct Kernel {
+    work: Work,
+    args: Vec<Type>,
+    result: Option<Type>,
+}
+
+impl Kernel {
+    /// An operation on operands of these types; the verifier has checked them.
+    pub(crate) fn new(work: Work, args: Vec<Type>, result: Option<Type>) -> Self {
+        Kernel { work, args, result }
+    }
+
+    /// Runs it.
+    ///
+    /// # Safety
+    /// `frame` must hold the words of values of the operand types, and behind them have room for
+    /// those of the result where the operation makes something new. Arrays among them must be alive;
+    /// one that is changed in place must be used by nobody else, the others written by nobody.
+    pub(crate) unsafe fn run(&self, arrays: &mut Arrays, frame: *mut u64) -> Result<(), FaultKind> {
+        let mut at = 0;
+        let mut operands = Vec::with_capacity(self.args.len());
+        for ty in &self.args {
+            // SAFETY: the frame has these words, as the caller promises.
+            let words = unsafe { slice::from_raw_parts(frame.add(at), 1 + ty.rank()) };
+            // SAFETY: the words are those of a value of that type.
+            operands.push(unsafe { operand(*ty, words) });
+            at += words.len();
+        }
+        let result = match &self.work {
+            Work::Array(op) if op.in_place() => {
+                let Operand::Array(shape, _) = operands[0] else { unreachable!("verified") };
+                // SAFETY: the array is alive and, as it is taken over, used by nobody else: the
+                // shared view in `operands[0]` is not read again.
+                let x = unsafe { elements_mut(self.args[0], *frame, shape) };
+                return wide::update(op, shape, x, &operands[1..]);
+            }
+            Work::Array(op) => wide::compute(op, &operands)?,
+            Work::Fill => {
+                let (value, dims) =
+                    operands.split_last().unwrap_or_else(|| unreachable!("verified"));
+                let shape = kernels::dims(dims)?;
+                let Operand::Scalar(value) = value else { unreachable!("verified") };
+                Computed::Array(Array::filled(shape, *value).ok_or(FaultKind::OutOfMemory)?)
+            }
+            Work::Copy => {
+                let Operand::Array(shape, x) = operands[0] else { unreachable!("verified") };
+                let address = arrays.copy(x).ok_or(FaultKind::OutOfMemory)?;
+                // SAFETY: there is room for an address and as many dimensions.
+                let room = unsafe { slice::from_raw_parts_mut(frame.add(at), 1 + shape.len()) };
+                put(room, address, shape);
+                return Ok(());
+            }
+        };
+        let Some(ty) = self.result else { return Ok(()) };
+        // SAFETY: there is room for the words of the result.
+        let room = unsafe { slice::from_raw_parts_mut(frame.add(at), 1 + ty.rank()) };
+        match result {
+            Computed::Nothing => {}
+            Computed::Scalar(s) => room[0] = word(s),
+            Computed::Array(Array { shape, data }) => put(room, arrays.own(data), &shape),
+        }
+        Ok(())
+    }
+}
+
+fn put(room: &mut [u64], address: usize, shape: &[usize]) {
+    room[0] = address as u64;
+    room[1..].iter_mut().zip(shape).for_each(|(word, dim)| *word = *dim as u64);
+}
+
+/// A scalar as a word of a frame.
+pub(crate) fn word(s: Scalar) -> u64 {
+    match s {
+        Scalar::F64(x) => x.to_bits(),
+        Scalar::F32(x) => u64::from(x.to_bits()),
+        Scalar::I64(x) => x as u64,
+        Scalar::Bool(x) => u64::from(x),
+    }
+}
+
+/// A scalar from a word of a frame.
+pub(crate) fn scalar(elem: Elem, word: u64) -> Scalar {
+    match elem {
+        Elem::F64 => Scalar::F64(f64::from_bits(word)),
+        Elem::F32 => Scalar::F32(f32::from_bits(word as u32)),
+        Elem::I64 => Scalar::I64(word as i64),
+        Elem::Bool => Scalar::Bool(word as u8 != 0),
+    }
+}
+
+/// # Safety
+/// The words must be those of a value of that type; an array must be alive, and be written by nobody
+/// while the operand is used.
+unsafe fn operand(ty: Type, words: &[u64]) -> Operand<'_> {
+    let elem = ty.elem().unwrap_or_else(|| unreachable!("verified: no tape"));
+    if !ty.is_array() {
+        return Operand::Scalar(scalar(elem, words[0]));
+    }
+    // SAFETY: a dimension is a word that holds a number of elements; see the assertion above.
+    let shape: &[usize] =
+        unsafe { slice::from_raw_parts(words[1..].as_ptr().cast(), words.len() - 1) };
+    let (address, count) = (words[0] as usize, shaped::count(shape));
+    // SAFETY: an array of that many elements lies there, aligned, in memory that nobody writes; one
+    // without elements has an address that is aligned and not null. Truth values are 0 or 1.
+    let elements = unsafe {
+        match elem {
+            Elem::F64 => Elements::F64(slice::from_raw_parts(address as *const f64, count)),
+            Elem::F32 => Elements::F32(slice::from_raw_parts(address as *const f32, count)),
+            Elem::I64 => Elements::I64(slice::from_raw_parts(address as *const i64, count)),
+            Elem::Bool => Elements::Bool(slice::from_raw_parts(address as *const bool, count)),
+        }
+    };
+    Operand::Array(shape, elements)
+}
+
+/// # Safety
+/// As for [`operand`], and nobody else may use the array meanwhile.
+unsafe fn elements_mut<'a>(ty: Type, address: u64, shape: &[usize]) -> ElementsMut<'a> {
+    let (address, count) = (address as usize, shaped::count(shape));
+    // SAFETY: as in `operand`; the caller promises that nobody else uses the elements.
+    unsafe {
+        match ty.elem() {
+            Some(Elem::F32) => {
+                ElementsMut::F32(slice::from_raw_parts_mut(address as *mut f32, count))
+            }
+            Some(Elem::I64) => {
+                ElementsMut::I64(slice::from_raw_parts_mut(address as *mut i64, count))
+            }
+            Some(Elem::Bool) => {
+                ElementsMut::Bool(slice::from_raw_parts_mut(address as *mut bool, count))
+            }
+            _ => ElementsMut::F64(slice::from_raw_parts_mut(address as *mut f64, count)),
+        }
+    }
+}

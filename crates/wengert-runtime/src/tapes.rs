@@ -1,0 +1,97 @@
+//! The tapes of one run.
+//!
+//! Most runs have one, given to the entry. Programs that differentiate inside make more and end them;
+//! the limit holds for all together: a tape may grow to what the others leave when it is made.
+
+use crate::tape::{self, Lease, NoTape};
+
+/// The tapes in use.
+#[derive(Debug, Default)]
+pub(crate) struct Tapes {
+    open: Vec<Open>,
+    /// The limit the user has set.
+    wanted: Option<u64>,
+    /// Bytes all tapes together may hold, once there is one.
+    bytes: Option<u64>,
+    peak: u64,
+}
+
+#[derive(Debug)]
+struct Open {
+    lease: Lease,
+    base: usize,
+    limit: usize,
+    /// Where it stood when that was last noted.
+    top: usize,
+    /// The highest place noted.
+    peak: usize,
+}
+
+impl Tapes {
+    /// No tapes yet.
+    pub(crate) fn new(wanted: Option<u64>) -> Self {
+        Tapes { wanted, ..Tapes::default() }
+    }
+
+    /// Makes an empty tape; gives back its address.
+    pub(crate) fn open(&mut self) -> Result<usize, NoTape> {
+        let used: u64 = self.open.iter().map(|t| (t.top - t.base) as u64).sum();
+        let left = self.bytes.map(|bytes| bytes.saturating_sub(used));
+        let mut lease = tape::lease(left.or(self.wanted))?;
+        self.bytes.get_or_insert(lease.limit());
+        let (base, limit) = (lease.base(), lease.limit_address());
+        self.open.push(Open { lease, base, limit, top: base, peak: base });
+        Ok(base)
+    }
+
+    /// One past the last address that may be written of the tape with this top; 0 where there is none.
+    pub(crate) fn limit(&self, top: usize) -> usize {
+        self.find(top).map_or(0, |k| self.open[k].limit)
+    }
+
+    /// A tape stands at this top.
+    pub(crate) fn note(&mut self, top: usize) {
+        if let Some(k) = self.find(top) {
+            let tape = &mut self.open[k];
+            tape.top = top;
+            tape.peak = tape.peak.max(top);
+            let held: u64 = self.open.iter().map(|t| (t.peak - t.base) as u64).sum();
+            self.peak = self.peak.max(held);
+        }
+    }
+
+    /// The tape with this top is not used again.
+    pub(crate) fn end(&mut self, top: usize) {
+        self.note(top);
+        if let Some(k) = self.find(top) {
+            self.open.remove(k).hand_back();
+        }
+    }
+
+    /// The run is over and no tape is in use.
+    pub(crate) fn close(&mut self) {
+        self.open.drain(..).for_each(Open::hand_back);
+    }
+
+    /// Bytes all tapes together may hold.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.unwrap_or(0)
+    }
+
+    /// At most this many bytes stood on all tapes together.
+    pub(crate) fn peak(&self) -> u64 {
+        self.peak
+    }
+
+    /// The last one made is the likeliest.
+    fn find(&self, top: usize) -> Option<usize> {
+        self.open.iter().rposition(|t| (t.base..=t.limit).contains(&top))
+    }
+}
+
+impl Open {
+    /// To the pool, with the pages it has touched.
+    fn hand_back(mut self) {
+        self.lease.used((self.peak - self.base) as u64);
+    }
+}
