@@ -28,7 +28,7 @@ pub struct Coverage {
 }
 
 /// What is looked for in programs.
-pub const FEATURES: [&str; 21] = [
+pub const FEATURES: [&str; 22] = [
     "a loop",
     "nested loops",
     "a while loop",
@@ -50,6 +50,7 @@ pub const FEATURES: [&str; 21] = [
     "sorting and gathering",
     "shapes rearranged",
     "calls",
+    "parallel loops",
 ];
 
 impl Coverage {
@@ -160,6 +161,7 @@ impl Find<'_> {
                 let computing = exits().any(|e| !e.blocks[0].insts.is_empty());
                 let (swapped, changed) = (self.is_swapped(body), self.changes_shape(body));
                 self.note("a loop", true);
+                self.note("parallel loops", body.parallel);
                 self.note("nested loops", in_loop);
                 self.note("a while loop", inst.op == Op::While);
                 self.note("carried arrays", arrays);

@@ -3,8 +3,8 @@
 //! A seed names a program. [`check_program`] generates it, puts it through every check, and on
 //! failure gives back the smallest program found that fails the same way. [`run`] does so for many.
 //!
-//! Reading order: [`program`] (what is generated; its scalar expressions are in `scalar`, its small
-//! arrays in `small`, its statements on whole arrays in `tensor`), [`case`]
+//! Reading order: [`program`] (what is generated; scalar expressions are in `scalar`, branches and loops in
+//! `control`, arrays in `vector`, `small` and `tensor`), [`case`]
 //! (what is checked; loops in two parts in `compose`), [`shrink`], [`coverage`].
 //!
 //! ```
@@ -20,12 +20,14 @@
 
 pub mod case;
 mod compose;
+mod control;
 pub mod coverage;
 pub mod program;
 mod scalar;
 pub mod shrink;
 mod small;
 mod tensor;
+mod vector;
 
 use crate::check::Random;
 use crate::interp::Val;

@@ -9,8 +9,8 @@ use super::scalar::{Float, Int, STATE};
 use super::tensor::MATRIX;
 use crate::check::Random;
 use crate::interp::Val;
-use crate::ir::{Block, Builder, Elem, Func, Op, Type, Value};
-use crate::ops::{Prim, Scalar};
+use crate::ir::{Builder, Elem, Func, Op, Type, Value};
+use crate::ops::Scalar;
 use std::sync::Arc;
 
 /// Deepest nesting of loops.
@@ -49,8 +49,8 @@ const STATEMENTS: [(Statement, u64); 14] = [
     (Statement::Call, 3),
     (Statement::Small, 2),
     (Statement::If, 4),
-    (Statement::For, 6),
-    (Statement::While, 5),
+    (Statement::For, 9),
+    (Statement::While, 6),
 ];
 
 /// A generated program and where to run it.
@@ -66,10 +66,10 @@ pub struct Program {
 
 /// A version of an array in sight.
 #[derive(Clone, Copy, Debug)]
-struct Array {
-    value: Value,
+pub(super) struct Array {
+    pub(super) value: Value,
     /// Whether it may be taken over here: loops take over only what they carry.
-    owned: bool,
+    pub(super) owned: bool,
 }
 
 /// What is in sight.
@@ -78,9 +78,9 @@ pub(super) struct Scope {
     pub(super) floats: Vec<Float>,
     pub(super) ints: Vec<Int>,
     pub(super) bools: Vec<Value>,
-    arrays: Vec<Array>,
+    pub(super) arrays: Vec<Array>,
     /// Counters that run over the elements of an array that nothing can take over meanwhile.
-    element_of: Vec<(Value, Value)>,
+    pub(super) element_of: Vec<(Value, Value)>,
 }
 
 /// Appends random statements to a function.
@@ -90,7 +90,7 @@ pub(super) struct Generator {
     pub(super) random: Random,
     pub(super) scope: Scope,
     /// Loops around the place where statements are appended.
-    loops: usize,
+    pub(super) loops: usize,
     /// Statements left to make.
     budget: usize,
     /// How often this program makes each kind of statement.
@@ -187,13 +187,13 @@ impl Generator {
     }
 
     /// Some statements.
-    fn statements(&mut self, most: u64) {
+    pub(super) fn statements(&mut self, most: u64) {
         for _ in 0..self.random.below(most + 1) {
             self.statement();
         }
     }
 
-    fn statement(&mut self) {
+    pub(super) fn statement(&mut self) {
         if self.budget == 0 {
             self.float_expression();
             return;
@@ -233,161 +233,8 @@ impl Generator {
         }
     }
 
-    /// An index that is in range of an array.
-    pub(super) fn index(&mut self, array: Value) -> Value {
-        let known: Vec<Value> = self
-            .scope
-            .element_of
-            .iter()
-            .filter(|(_, of)| *of == array)
-            .map(|(counter, _)| *counter)
-            .collect();
-        if !known.is_empty() && self.chance(2) {
-            return known[self.random.below(known.len() as u64) as usize];
-        }
-        let n = self.b.op(Op::Len, &[array])[0];
-        let i = self.int();
-        self.b.prim(Prim::IMod, &[i.value, n])
-    }
-
-    /// A vector to read.
-    fn readable(&mut self) -> Option<Value> {
-        self.readable_where(|ty| ty == Type::VECTOR)
-    }
-
-    /// An array of such a type to read.
-    pub(super) fn readable_where(&mut self, fits: impl Fn(Type) -> bool) -> Option<Value> {
-        let arrays = self.scope.arrays.iter().map(|a| a.value);
-        let found: Vec<Value> = arrays.filter(|v| fits(self.b.ty(*v))).collect();
-        if found.is_empty() {
-            return None;
-        }
-        let k = self.recent(found.len());
-        Some(found[k])
-    }
-
-    /// A vector to take over; it is no longer in sight.
-    fn take_array(&mut self) -> Option<Value> {
-        self.take_where(|ty| ty == Type::VECTOR)
-    }
-
-    /// An array of such a type to take over.
-    pub(super) fn take_where(&mut self, fits: impl Fn(Type) -> bool) -> Option<Value> {
-        let arrays = self.scope.arrays.iter().enumerate();
-        let owned: Vec<usize> =
-            arrays.filter(|(_, a)| a.owned && fits(self.b.ty(a.value))).map(|(k, _)| k).collect();
-        if owned.is_empty() {
-            return None;
-        }
-        let k = owned[self.recent(owned.len())];
-        Some(self.scope.arrays.remove(k).value)
-    }
-
-    /// An array to hand on: one in sight, changed or not, or a fresh one.
-    fn hand_on_array(&mut self) -> Value {
-        let taken = if self.chance(6) { None } else { self.take_array() };
-        match taken {
-            Some(array) => array,
-            None => self.fresh_array(),
-        }
-    }
-
-    /// A new array, not in sight yet.
-    fn fresh_array(&mut self) -> Value {
-        if self.chance(2)
-            && let Some(array) = self.readable()
-        {
-            return self.b.op(Op::Copy, &[array])[0];
-        }
-        let v = self.state_float();
-        let n = if self.chance(2) {
-            let i = self.int();
-            let r = self.remainder(i.value, 3);
-            let one = self.b.i64(1);
-            self.b.prim(Prim::IAdd, &[r.value, one])
-        } else {
-            let n = 1 + self.random.below(4) as i64;
-            self.b.i64(n)
-        };
-        self.b.op(Op::Fill, &[n, v])[0]
-    }
-
-    pub(super) fn load_statement(&mut self) {
-        if let Some(array) = self.readable() {
-            let i = self.index(array);
-            let v = self.b.load(array, i);
-            self.see(v, Type::F64);
-        } else {
-            self.float_expression();
-        }
-    }
-
-    fn store_statement(&mut self) {
-        if let Some(array) = self.take_array() {
-            let i = self.index(array);
-            if self.chance(2) {
-                self.float_expression();
-            }
-            let v = self.state_float();
-            let next = self.b.store(array, i, v);
-            self.see(next, Type::VECTOR);
-        } else {
-            self.float_expression();
-        }
-    }
-
-    /// The trap: an element is read, overwritten (or not: the indices meet at run time) and used after.
-    fn overwrite(&mut self) {
-        let Some(array) = self.take_array() else {
-            return self.load_statement();
-        };
-        let j = self.index(array);
-        let a = self.b.load(array, j);
-        let i = if self.chance(2) { j } else { self.index(array) };
-        let c = self.state_float();
-        let v = if self.chance(2) {
-            let c = Float { value: c, bound: STATE };
-            let product = Float { value: self.b.mul(a, c.value), bound: STATE * STATE };
-            self.squash(product, STATE).value
-        } else {
-            c
-        };
-        let next = self.b.store(array, i, v);
-        let prim = [Prim::Sin, Prim::Cos, Prim::Tanh][self.random.below(3) as usize];
-        let used = if self.chance(4) { self.b.mul(a, a) } else { self.b.prim(prim, &[a]) };
-        let bound = STATE * STATE;
-        self.scope.floats.push(Float { value: used, bound });
-        self.scope.floats.push(Float { value: a, bound: STATE });
-        self.see(next, Type::VECTOR);
-    }
-
-    /// Several elements read, one written: what makes taking an array back cheaper than saving loads.
-    fn stencil(&mut self) {
-        let Some(array) = self.take_array() else {
-            return self.load_statement();
-        };
-        let loads: Vec<Value> = (0..2 + self.random.below(3))
-            .map(|_| {
-                let i = self.index(array);
-                self.b.load(array, i)
-            })
-            .collect();
-        let mut sum = self.float().value;
-        for pair in loads.windows(2) {
-            let smooth = self.b.prim(Prim::Sin, &[pair[0]]);
-            let product = self.b.mul(smooth, pair[1]);
-            sum = self.b.fma(product, pair[0], sum);
-        }
-        let made = self.squash(Float { value: sum, bound: 16.0 + 2.0 * STATE }, STATE);
-        self.scope.floats.push(made);
-        let v = if self.chance(4) { self.state_float() } else { made.value };
-        let i = self.index(array);
-        let next = self.b.store(array, i, v);
-        self.see(next, Type::VECTOR);
-    }
-
     /// A type for a result or a carry.
-    fn kind(&mut self) -> Type {
+    pub(super) fn kind(&mut self) -> Type {
         match self.random.below(16) {
             0 => Type::I64,
             1 => Type::Bool,
@@ -398,7 +245,7 @@ impl Generator {
     }
 
     /// A value of a type to hand on from a block, small enough for a carry.
-    fn hand_on(&mut self, ty: Type) -> Value {
+    pub(super) fn hand_on(&mut self, ty: Type) -> Value {
         match ty {
             Type::F64 => match self.random.below(3) {
                 0 => self.state_float(),
@@ -452,135 +299,6 @@ impl Generator {
                 _ => self.see(*v, *ty),
             }
         }
-    }
-
-    fn branch(&mut self) {
-        let condition = if self.chance(3) { self.bool() } else { self.float_comparison() };
-        let types: Vec<Type> = (0..1 + self.random.below(3)).map(|_| self.kind()).collect();
-        let before = self.scope.clone();
-        let mut left = before.arrays.clone();
-        let mut blocks = Vec::new();
-        for _ in 0..2 {
-            self.scope = before.clone();
-            self.b.open_block(&[]);
-            self.statements(4);
-            let yields = types.iter().map(|ty| self.hand_on(*ty)).collect();
-            blocks.push(self.b.close_block(yields));
-            // What either branch takes over is gone.
-            let still = &self.scope.arrays;
-            left.retain(|a| still.iter().any(|s| s.value == a.value));
-        }
-        self.scope = before;
-        self.scope.arrays = left;
-        let results = self.b.inst(Op::If, vec![condition], &types, blocks);
-        self.see_all(&results, &types);
-    }
-
-    fn see_all(&mut self, values: &[Value], types: &[Type]) {
-        for (v, ty) in values.iter().zip(types) {
-            self.see(*v, *ty);
-        }
-    }
-
-    fn for_loop(&mut self) {
-        let mut over = None;
-        let hi = match self.random.below(8) {
-            0 | 1 => {
-                over = self.readable();
-                match over {
-                    Some(array) => self.b.op(Op::Len, &[array])[0],
-                    None => self.b.i64(2),
-                }
-            }
-            2 | 3 => {
-                let i = if self.chance(2) { self.int_expression() } else { self.int() };
-                self.remainder(i.value, 4).value
-            }
-            4 => {
-                let n = self.random.below(2) as i64;
-                self.b.i64(n)
-            }
-            _ => {
-                let n = 1 + self.random.below(4) as i64;
-                self.b.i64(n)
-            }
-        };
-        let lo = match self.random.below(8) {
-            0 => 1,
-            1 => 2,
-            2 if over.is_none() => -1,
-            _ => 0,
-        };
-        let lo = self.b.i64(lo);
-        let exits = if self.chance(3) { 1 + self.random.below(2) as usize } else { 0 };
-        self.looping(Some((lo, hi)), over, exits);
-    }
-
-    fn while_loop(&mut self) {
-        let exits = 1 + self.random.below(3) as usize;
-        self.looping(None, None, exits);
-    }
-
-    /// A loop; one without bounds gets an exit that its counter is sure to take.
-    fn looping(&mut self, bounds: Option<(Value, Value)>, over: Option<Value>, exits: usize) {
-        let types: Vec<Type> = (0..1 + self.random.below(4)).map(|_| self.kind()).collect();
-        let mut args: Vec<Value> = bounds.map_or(Vec::new(), |(lo, hi)| vec![lo, hi]);
-        for ty in &types {
-            args.push(self.hand_on(*ty));
-        }
-        let outer = self.scope.clone();
-        for array in &mut self.scope.arrays {
-            array.owned = false;
-        }
-        let mut params: Vec<(Type, Option<Arc<str>>)> = vec![(Type::I64, None)];
-        params.extend(types.iter().map(|ty| (*ty, None)));
-        let values = self.b.open_block(&params);
-        self.scope.ints.push(Int { value: values[0], bound: 7 });
-        let unchanged = self.scope.arrays.iter().map(|a| a.value);
-        let over = over.filter(|x| unchanged.clone().any(|a| a == *x));
-        self.scope.element_of.extend(over.map(|x| (values[0], x)));
-        self.see_all(&values[1..], &types);
-        self.loops += 1;
-        let sure = self.random.below(exits.max(1) as u64) as usize;
-        for k in 0..exits {
-            self.statements(3);
-            let limit = (bounds.is_none() && k == sure).then(|| self.random.below(5) as i64);
-            self.exit(values[0], limit, &types);
-        }
-        self.statements(if exits > 0 { 3 } else { 6 });
-        let yields = types.iter().map(|ty| self.hand_on(*ty)).collect();
-        let body = self.b.close_block(yields);
-        self.loops -= 1;
-        self.scope = outer;
-        let op = if bounds.is_some() { Op::For } else { Op::While };
-        let results = self.b.inst(op, args, &types, vec![body]);
-        self.see_all(&results, &types);
-    }
-
-    fn exit(&mut self, counter: Value, limit: Option<i64>, types: &[Type]) {
-        let mut data = if self.chance(5) { self.bool() } else { self.float_comparison() };
-        if self.chance(2) {
-            let first = self.b.i64(1);
-            let running = self.b.prim(Prim::IGe, &[counter, first]);
-            data = self.b.prim(Prim::And, &[running, data]);
-        }
-        let condition = match limit {
-            Some(limit) => {
-                let limit = self.b.i64(limit);
-                let late = self.b.prim(Prim::IGe, &[counter, limit]);
-                if self.chance(4) { late } else { self.b.prim(Prim::Or, &[late, data]) }
-            }
-            None => data,
-        };
-        let before = self.scope.clone();
-        self.b.open_block(&[]);
-        if self.chance(2) {
-            self.statements(3);
-        }
-        let yields = types.iter().map(|ty| self.hand_on(*ty)).collect();
-        let block: Block = self.b.close_block(yields);
-        self.scope = before;
-        self.b.inst(Op::ExitIf, vec![condition], &[], vec![block]);
     }
 
     /// Results that depend on most of what is in sight.

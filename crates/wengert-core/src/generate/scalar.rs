@@ -81,7 +81,7 @@ impl Generator {
     fn float_operation(&mut self) -> Float {
         let (a, c) = (self.float(), self.float());
         let one = self.b.f64(1.0);
-        let (value, bound) = match self.random.below(22) {
+        let (value, bound) = match self.random.below(25) {
             0 | 1 => (self.b.add(a.value, c.value), a.bound + c.bound),
             2 => (self.b.sub(a.value, c.value), a.bound + c.bound),
             3..=5 => (self.b.mul(a.value, c.value), a.bound * c.bound),
@@ -120,7 +120,8 @@ impl Generator {
                 let more = self.b.fma(a.value, a.value, one);
                 (self.b.prim(Prim::Sqrt, &[more]), 1.0 + a.bound)
             }
-            20 => {
+            20..=22 => self.elementary(a, c),
+            23 => {
                 let i = self.int();
                 let f = self.b.prim(Prim::IToF, &[i.value]);
                 let tenth = self.b.f64(0.1);
@@ -133,6 +134,85 @@ impl Generator {
             }
         };
         Float { value, bound }
+    }
+
+    /// One of the many functions: of what lies in its domain, with a bound on its value.
+    fn elementary(&mut self, a: Float, c: Float) -> (Value, f64) {
+        use Prim::*;
+        let bound = a.bound;
+        // Functions of any number.
+        let anywhere = [
+            (Atan, 1.6),
+            (Asinh, 1.0 + bound),
+            (Erf, 1.0),
+            (Erfc, 2.0),
+            (NormCdf, 1.0),
+            (Sigmoid, 1.0),
+            (Softplus, 1.0 + bound),
+            (Relu, bound),
+            (Cbrt, 1.0 + bound),
+        ];
+        // Functions of a number between 0.1 and 0.9.
+        let between = [
+            (Asin, 1.2),
+            (Acos, 1.6),
+            (Atanh, 1.5),
+            (NormInv, 1.3),
+            (Tan, 1.3),
+            (Expm1, 1.5),
+            (Exp2, 1.9),
+            (Log1p, 1.0),
+            (Log2, 3.4),
+            (Log10, 1.0),
+            (LGamma, 2.3),
+            (Sinh, 1.1),
+            (Cosh, 1.5),
+        ];
+        let pair = [a.value, c.value];
+        match self.random.below(6) {
+            0 | 1 => {
+                let (row, bound) = anywhere[self.random.below(anywhere.len() as u64) as usize];
+                (self.b.prim(row, &[a.value]), bound)
+            }
+            2 | 3 => {
+                let (row, bound) = between[self.random.below(between.len() as u64) as usize];
+                let x = self.between(a.value);
+                (self.b.prim(row, &[x]), bound)
+            }
+            4 => match self.random.below(3) {
+                0 => (self.b.prim(Atan2, &pair), 3.2),
+                1 => (self.b.prim(Hypot, &pair), a.bound + c.bound),
+                _ => (self.b.prim(LogAddExp, &pair), a.bound + c.bound + 1.0),
+            },
+            _ => {
+                let x = self.between(a.value);
+                match self.random.below(3) {
+                    0 => {
+                        let y = self.b.prim(Tanh, &[c.value]);
+                        (self.b.prim(Pow, &[x, y]), 10.0)
+                    }
+                    1 => {
+                        let n = self.int();
+                        let n = self.remainder(n.value, 3);
+                        (self.b.prim(PowI, &[x, n.value]), 1.0)
+                    }
+                    _ => {
+                        let n = self.int();
+                        let n = self.remainder(n.value, 2);
+                        let one = self.b.f64(1.0);
+                        let x = self.b.add(x, one);
+                        (self.b.prim(PolyGamma, &[n.value, x]), 2.0)
+                    }
+                }
+            }
+        }
+    }
+
+    /// A number between 0.1 and 0.9 that depends on this one.
+    fn between(&mut self, x: Value) -> Value {
+        let wave = self.b.prim(Prim::Sin, &[x]);
+        let (width, middle) = (self.b.f64(0.4), self.b.f64(0.5));
+        self.b.fma(wave, width, middle)
     }
 
     /// An integer in sight.

@@ -21,8 +21,9 @@ impl Generator {
             let fresh = self.fresh_tensor(MATRIX);
             return self.see_array(fresh);
         };
-        match self.random.below(12) {
+        match self.random.below(13) {
             0..=2 => self.elementwise(x),
+            12 => self.parallel_map(),
             3 => self.slice(x),
             4 | 5 => self.overwrite_slice(),
             6 => self.rearrange(x),
@@ -335,6 +336,31 @@ impl Generator {
         let tail = self.b.filled(&[one], s);
         let longer = arrays::concatenate(&mut self.b, &[x, tail], 0);
         self.keep_short(longer);
+    }
+
+    /// A loop whose iterations each change their own element, reading others of another array.
+    fn parallel_map(&mut self) {
+        let Some(x) = self.take_where(|ty| ty == Type::VECTOR) else {
+            return self.load_statement();
+        };
+        let n = self.b.op(Op::Len, &[x])[0];
+        let (s, other) = (self.state_float(), self.readable_where(|ty| ty == Type::VECTOR));
+        let looped = arrays::repeat(&mut self.b, n, &[x], |b, i, carry| {
+            let own = b.load(carry[0], i);
+            let seen = match other {
+                Some(y) => {
+                    let m = b.op(Op::Len, &[y])[0];
+                    let at = b.prim(Prim::IMod, &[i, m]);
+                    b.load(y, at)
+                }
+                None => s,
+            };
+            let v = b.fma(own, s, seen);
+            let v = b.prim(Prim::Sin, &[v]);
+            vec![b.store(carry[0], i, v)]
+        });
+        self.b.mark_parallel();
+        self.see_array(looped[0]);
     }
 
     /// Takes an array of any rank over.

@@ -146,6 +146,14 @@ impl Builder {
         results
     }
 
+    /// Marks the loop appended last as one whose iterations can run in any order.
+    pub fn mark_parallel(&mut self) {
+        let last = self.open.last_mut().and_then(|block| block.insts.last_mut());
+        if let Some(body) = last.and_then(|inst| inst.blocks.first_mut()) {
+            body.parallel = true;
+        }
+    }
+
     /// Appends an operation whose types follow from its operands (not a scalar row: see
     /// [`Builder::prim`]).
     pub fn op(&mut self, op: Op, args: &[Value]) -> Vec<Value> {

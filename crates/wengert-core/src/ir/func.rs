@@ -40,6 +40,8 @@ pub struct Block {
     pub insts: Vec<Inst>,
     /// What the block hands on: a loop's next carries, a branch's or a function's results.
     pub yields: Vec<Value>,
+    /// On the body of a `for` loop: its iterations can run in any order (see [`super::parallel`]).
+    pub parallel: bool,
 }
 
 /// One instruction.

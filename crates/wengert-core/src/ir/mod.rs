@@ -9,6 +9,7 @@ mod fold;
 pub mod func;
 pub mod infer;
 mod lex;
+pub mod parallel;
 pub mod parse;
 pub mod print;
 pub mod types;

@@ -441,6 +441,12 @@ impl Parser {
                 Ok((Op::ExitIf, vec![condition], Vec::new(), vec![body]))
             }
             "for" | "while" => self.looping(b, word),
+            "parallel" => {
+                self.word("for")?;
+                let mut looping = self.looping(b, "for")?;
+                looping.3[0].parallel = true;
+                Ok(looping)
+            }
             _ => Err(self.error(span, format!("`{word}` is not an operation"))),
         }
     }

@@ -155,7 +155,8 @@ fn inst(f: &mut fmt::Formatter<'_>, func: &Func, i: &Inst, depth: usize) -> fmt:
             let counter = Values(func, &body.params[..1]);
             let inits = if i.op == Op::For {
                 let (lo, hi) = (Values(func, &i.args[..1]), Values(func, &i.args[1..2]));
-                write!(f, "for {counter} in {lo}..{hi}")?;
+                let mark = if body.parallel { "parallel " } else { "" };
+                write!(f, "{mark}for {counter} in {lo}..{hi}")?;
                 &i.args[2..]
             } else {
                 write!(f, "while {counter}")?;

@@ -5,8 +5,8 @@
 //! any path and not used after that. Reading an array (`load`, `len`, `copy`, `sum` ..) does not consume it.
 
 use super::func::{Block, Func, Inst, LoopPlan, Module, Rule, Value};
-use super::infer;
 use super::types::{Op, Phase, Type};
+use super::{infer, parallel};
 use crate::span::{Diagnostic, Span};
 use std::collections::HashSet;
 
@@ -344,6 +344,9 @@ impl Verifier<'_> {
         if !well_formed || params.first() != Some(&Type::I64) || params[1..] != results[..] {
             let message = "a loop needs integer bounds, a counter, and the same types for carries, block parameters and results";
             return Err(self.error(inst.span, message));
+        }
+        if inst.blocks[0].parallel {
+            parallel::independent(self.func, inst).map_err(|m| self.error(inst.span, m))?;
         }
         for init in &inst.args[bounds..] {
             self.takes(*init, inst.span)?;

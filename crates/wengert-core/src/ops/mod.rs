@@ -11,6 +11,7 @@
 pub mod array;
 pub mod kernels;
 pub mod real;
+mod section;
 pub mod shaped;
 pub mod sums;
 pub mod table;

@@ -115,7 +115,7 @@ impl Copier {
         }
         self.insts_with(func, b, block, hook);
         let yields = self.all(func, b, &block.yields);
-        b.close_block(yields)
+        Block { parallel: block.parallel, ..b.close_block(yields) }
     }
 
     /// Copies one instruction as it is.

@@ -91,7 +91,7 @@ impl Pass<'_> {
             }
         }
         let insts = out.into_iter().map(|p| p.inst).collect();
-        Block { params: block.params, insts, yields: block.yields }
+        Block { insts, ..block }
     }
 
     /// The last loop before `second` and what follows it, with `second` fused into it.
@@ -329,6 +329,7 @@ fn merged(first: &Inst, second: &Inst, links: Links) -> Inst {
     rename_inside(&mut a, &links.first);
     rename_inside(&mut b, &links.second);
     a.insts.append(&mut b.insts);
+    a.parallel &= b.parallel;
     for (k, result) in second.results.iter().enumerate() {
         match links.carried.iter().find(|(j, _)| *j == k) {
             Some((_, carry)) => {

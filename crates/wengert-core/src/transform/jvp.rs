@@ -447,7 +447,7 @@ impl Jvp<'_> {
             }
         }
         let yields = self.yields(body, carries);
-        let block = self.b.close_block(yields);
+        let block = Block { parallel: body.parallel, ..self.b.close_block(yields) };
         (self.primal, self.tangents) = outer;
         self.finish(inst, args, vec![block]);
         Ok(())

@@ -5,7 +5,7 @@
 
 use super::{calls, carries, copies, dce, deferred, elementwise, expand, fma, fuse, hoist, inline};
 use super::{reuse, scalars, simplify, unroll};
-use crate::ir::{Func, Module, Op};
+use crate::ir::{Func, Module, Op, parallel};
 use crate::span::Diagnostic;
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use std::sync::Arc;
 struct Stage {
     name: &'static str,
     about: &'static str,
-    pass: fn(&Func) -> Func,
+    pass: Pass,
 }
 
 /// The fixed pipeline after inlining, in order. `fma` alone changes rounding; the others change no bit.
@@ -38,7 +38,7 @@ const FIXED: &[Stage] = &[
         about: "what a loop computes from values outside it is computed before it",
         pass: hoist::before_differentiation,
     },
-    // Loops over the same range are fused here: `transform/fuse.rs`.
+    Stage { name: "fuse", about: "loops over the same range become one", pass: fuse::loops },
     Stage {
         name: "carries",
         about: "what a loop carries and never changes is not carried",
@@ -63,7 +63,7 @@ pub fn names() -> Vec<(&'static str, &'static str)> {
 pub fn stages(module: &Module, name: &str) -> Result<Vec<(&'static str, Func)>, Diagnostic> {
     let mut all = vec![("inline", inline::inline(module, name)?)];
     for stage in FIXED {
-        let func = (stage.pass)(&all[all.len() - 1].1);
+        let func = settled(stage.pass, &all[all.len() - 1].1);
         all.push((stage.name, func));
     }
     Ok(all)
@@ -75,7 +75,14 @@ pub fn run(module: &Module, name: &str) -> Result<Func, Diagnostic> {
 }
 
 fn prepared(func: &Func) -> Func {
-    FIXED.iter().fold(func.clone(), |func, stage| (stage.pass)(&func))
+    FIXED.iter().fold(func.clone(), |func, stage| settled(stage.pass, &func))
+}
+
+/// A pass, and no loop left marked parallel that it has made otherwise.
+fn settled(pass: Pass, func: &Func) -> Func {
+    let mut after = pass(func);
+    parallel::settle(&mut after);
+    after
 }
 
 /// A function ready to be differentiated, and the functions whose calls stay calls (recursive ones and
@@ -172,7 +179,7 @@ pub fn finish_with(module: &Module, passes: &Passes) -> Module {
         ];
         for (on, pass) in steps {
             if on {
-                func = pass(&func);
+                func = settled(pass, &func);
             }
         }
         func

@@ -78,7 +78,7 @@ impl Pass {
             free.extend(dying[at].iter().filter(|v| !taken.contains(v)));
             free.extend(buffers);
         }
-        (Block { params: block.params, insts: out, yields: block.yields }, free)
+        (Block { insts: out, ..block }, free)
     }
 
     /// Nested blocks; gives back what goes before the instruction.
