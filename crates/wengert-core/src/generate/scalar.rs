@@ -150,7 +150,6 @@ impl Generator {
             (Sigmoid, 1.0),
             (Softplus, 1.0 + bound),
             (Relu, bound),
-            (Cbrt, 1.0 + bound),
         ];
         // Functions of a number between 0.1 and 0.9.
         let between = [
@@ -167,6 +166,7 @@ impl Generator {
             (LGamma, 2.3),
             (Sinh, 1.1),
             (Cosh, 1.5),
+            (Cbrt, 1.0),
         ];
         let pair = [a.value, c.value];
         match self.random.below(6) {
