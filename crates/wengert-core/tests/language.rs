@@ -552,3 +552,26 @@ fn wrong_programs() {
         assert_eq!((got, span.as_str()), (code, at), "{text}");
     }
 }
+
+#[test]
+fn functions_of_numbers() {
+    let text = "
+import math
+import numpy as np
+import wengert
+
+def f(x, y):
+    a = math.atan2(x, y) + np.arctan(x) * math.erf(y)
+    b = np.clip(x, -1, 1) + math.fmod(y, 2) + np.logaddexp(x, y)
+    return a + b + wengert.sigmoid(x) + math.lgamma(y)
+";
+    let (x, y) = (0.4f64, 2.6f64);
+    let erf = 0.999_763_965_583_470_7;
+    let want = x.atan2(y)
+        + x.atan() * erf
+        + (x + 0.6 + (x.exp() + y.exp()).ln())
+        + 1.0 / (1.0 + (-x).exp())
+        + 0.357_411_863_548_979_36;
+    let got = run(text, &[f(x), f(y)])[0];
+    assert!((got - want).abs() < 1e-12, "{got} {want}");
+}

@@ -2,7 +2,7 @@
 
 use super::env::{Binding, Unset, UnsetReason};
 use super::infer::Infer;
-use super::{Lowered, Lowering, Operand, quoted};
+use super::{Lowered, Lowering, Operand, functions, quoted};
 use crate::ir::{Op, Type, Value};
 use crate::ops::{Prim, Scalar};
 use crate::span::{Diagnostic, Span};
@@ -376,21 +376,11 @@ impl Lowering<'_> {
             let message = format!("`{name}` takes {n} argument{s}, but {} are given", args.len());
             Err(Diagnostic::new("argument-count", message).label(span, "this call"))
         };
-        let unary = match name {
-            "exp" => Some(Prim::Exp),
-            "log" => Some(Prim::Log),
-            "sin" => Some(Prim::Sin),
-            "cos" => Some(Prim::Cos),
-            "tanh" => Some(Prim::Tanh),
-            "sqrt" => Some(Prim::Sqrt),
-            "floor" => Some(Prim::Floor),
-            _ => None,
-        };
-        if let Some(prim) = unary {
-            arity(1)?;
-            let x = self.float(&args[0])?;
+        if let Some(prim) = functions::row(name) {
+            arity(prim.arity())?;
+            let x: Vec<Value> = args.iter().map(|a| self.float(a)).collect::<Lowered<_>>()?;
             self.b.at(span);
-            return Ok(Operand::Scalar(self.b.prim(prim, &[x])));
+            return Ok(Operand::Scalar(self.b.prim(prim, &x)));
         }
         Ok(Operand::Scalar(match name {
             "abs" => {
@@ -508,10 +498,10 @@ impl Lowering<'_> {
 fn unknown_function(name: &str, span: Span) -> Diagnostic {
     Diagnostic::new("unsupported-function", format!("`{name}` is not supported yet"))
         .label(span, "here")
-        .help(
-            "available are exp, log, sin, cos, tanh, sqrt, floor, abs, min, max, len, zeros, ones, \
-             full, zeros_like, copy, int, float, pi, e",
-        )
+        .help(format!(
+            "available are {}, abs, min, max, len, zeros, ones, full, zeros_like, copy, int, float, pi, e",
+            functions::names()
+        ))
 }
 
 /// Whether evaluating an expression can fail, so that it must not be evaluated where Python would not.

@@ -16,6 +16,7 @@
 mod branch;
 mod env;
 mod expr;
+mod functions;
 mod index;
 mod infer;
 mod looping;
