@@ -3,7 +3,7 @@
 use crate::input::Program;
 use crate::{BackendName, By, Check, Common, Grad, ModeName, Run, Running, Show};
 use crate::{human, json};
-use wengert::{Args, Backend, Error, ErrorKind, Function, Mode, Options, Stage, Wrt};
+use wengert::{Args, Backend, Error, ErrorKind, Function, GradReport, Mode, Options, Stage, Wrt};
 
 /// A command that came to its end.
 pub(crate) struct Done {
@@ -68,12 +68,18 @@ pub(crate) fn run(run: &Run) -> Outcome {
 pub(crate) fn check(check: &Check) -> Outcome {
     let function = function(&check.common.program)?.with_options(options(&check.running));
     let report = function.check(arguments(&check.common), wrt(&check.by), check.directions)?;
-    let output = if check.running.json {
-        json::report(&report)
-    } else {
-        format!("{}: {report}\n", function.name())
+    let higher = match check.order {
+        1 => None,
+        order => Some(function.check_grads(arguments(&check.common), order as usize)?),
     };
-    Ok(Done { output, agrees: report.passes() })
+    let agrees = report.passes() && higher.as_ref().is_none_or(GradReport::passes);
+    let output = if check.running.json {
+        json::report(&report, higher.as_ref())
+    } else {
+        let higher = higher.map_or(String::new(), |report| format!("{report}\n"));
+        format!("{}: {report}\n{higher}", function.name())
+    };
+    Ok(Done { output, agrees })
 }
 
 pub(crate) fn show(show: &Show) -> Outcome {
@@ -91,7 +97,7 @@ pub(crate) fn show(show: &Show) -> Outcome {
 
 /// The stages of the compiler, in order, with a line about each.
 fn stage_list() -> String {
-    Stage::all().iter().map(|(name, about)| format!("  {name:<10}{about}\n")).collect()
+    Stage::all().iter().map(|(name, about)| format!("  {name:<16}{about}\n")).collect()
 }
 
 fn function(program: &Program) -> Result<Function, Failure> {

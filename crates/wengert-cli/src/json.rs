@@ -1,7 +1,9 @@
 //! Output for programs: one JSON object on one line.
 
 use serde_json::{Map, Number, Value as Json, json};
-use wengert::{Backend, Evaluation, Gradient, Mode, Options, Report, Stats, Value};
+use wengert::{
+    Backend, Comparison, Evaluation, GradReport, Gradient, Mode, Options, Report, Stats, Value,
+};
 
 pub(crate) fn gradient(gradient: &Gradient, options: &Options) -> String {
     let grad: Map<String, Json> =
@@ -23,14 +25,26 @@ pub(crate) fn evaluation(evaluation: &Evaluation, options: &Options) -> String {
     line(json!({ "values": values, "stats": stats(&evaluation.stats, options) }))
 }
 
-pub(crate) fn report(report: &Report) -> String {
-    line(json!({
-        "agree": report.passes(),
+pub(crate) fn report(report: &Report, higher: Option<&GradReport>) -> String {
+    let mut out = json!({
+        "agree": report.passes() && higher.is_none_or(GradReport::passes),
         "forward_error": float(report.forward_error),
         "reverse_error": float(report.reverse_error),
         "unsettled": report.unsettled,
         "directions": report.directions,
-    }))
+    });
+    if let Some(higher) = higher {
+        let row = |row: &Comparison| {
+            json!({
+                "modes": row.modes,
+                "against": row.against,
+                "error": row.error.map(float),
+                "agrees": row.agrees(),
+            })
+        };
+        out["orders"] = higher.rows.iter().map(row).collect();
+    }
+    line(out)
 }
 
 fn stats(stats: &Stats, options: &Options) -> Json {

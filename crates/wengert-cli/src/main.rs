@@ -60,7 +60,8 @@ Examples:
 const CHECK_EXAMPLES: &str = "\
 Examples:
   wengert check examples/newton.py a=2 x0=1
-  wengert check model.py 'x=[1, 2, 3]' --wrt x --directions 20";
+  wengert check model.py 'x=[1, 2, 3]' --wrt x --directions 20
+  wengert check model.py x=3 --order 2";
 
 const SHOW_EXAMPLES: &str = "\
 Examples:
@@ -139,6 +140,9 @@ struct Check {
     /// How many random directions to compare along.
     #[arg(long, value_name = "N", default_value_t = 10)]
     directions: usize,
+    /// Also derivatives of derivatives, up to this order, in every combination of modes (at most 3).
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=3))]
+    order: u64,
     #[command(flatten)]
     running: Running,
 }

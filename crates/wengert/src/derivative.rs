@@ -7,9 +7,9 @@ use crate::executable::{Engines, Executable};
 use crate::function::{Call, Function, Task};
 use crate::options::{Mode, Stats};
 use crate::value::Value;
-use wengert_core::check::{self, Derived, Report};
+use wengert_core::check::{self, CheckError, Derived, GradReport, Report};
 use wengert_core::interp::Val;
-use wengert_core::ir::{Func, Type};
+use wengert_core::ir::{Func, Module, Type};
 use wengert_core::span::Diagnostic;
 use wengert_core::surface::tree;
 
@@ -194,6 +194,31 @@ impl Function {
         let args: Vec<Val> = call.values.iter().map(Value::to_val).collect();
         check::derivatives(&derived, &mut engines, &args, directions, 0)
             .map_err(|fault| self.fault(fault))
+    }
+
+    /// Checks derivatives of orders 1 to `order` (at most 3) by all float arguments: every combination of modes
+    /// against finite differences of the order below and against each other. In the interpreter, so at a
+    /// point where the function is quick.
+    ///
+    /// ```
+    /// use wengert::Function;
+    ///
+    /// let f = Function::from_source("def f(x, y):\n    return x * y * y\n", "f")?;
+    /// let report = f.check_grads([3.0, 5.0], 2)?;
+    /// assert!(report.passes(), "{report}");
+    /// # Ok::<(), wengert::Error>(())
+    /// ```
+    pub fn check_grads(&self, args: impl Into<Args>, order: usize) -> Result<GradReport, Error> {
+        let call = self.call(args.into())?;
+        let args: Vec<Val> = call.values.iter().map(Value::to_val).collect();
+        let module = Module::of(Func::clone(&call.func));
+        check::check_grads(&module, self.name(), &args, order).map_err(|e| match e {
+            CheckError::Refused(diagnostic) => self.error(ErrorKind::Source, diagnostic),
+            CheckError::Fault(fault) => self.fault(fault),
+            CheckError::Order(_) => {
+                self.error(ErrorKind::Source, Diagnostic::new("order", e.to_string()))
+            }
+        })
     }
 
     /// The gradient by one sweep back.

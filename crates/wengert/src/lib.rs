@@ -27,7 +27,8 @@
 //!
 //! - [`Function::value`], [`Function::value_and_grad`], [`Function::jvp`] and [`Function::vjp`] run it;
 //!   each compiles on the first call with arguments of new kinds, in milliseconds.
-//! - [`Function::check`] compares the derivatives with each other and with finite differences.
+//! - [`Function::check`] compares the derivatives with each other and with finite differences;
+//!   [`Function::check_grads`] does so for second and third derivatives too.
 //! - [`Options`] chooses the backend, forward or reverse mode, and the limits.
 //! - [`Error`] says what is wrong where in the source, and the way out.
 //!
@@ -57,7 +58,7 @@ pub use options::{Backend, Mode, Options, Stats};
 pub use source::Source;
 pub use stages::Stage;
 pub use value::Value;
-pub use wengert_core::check::Report;
+pub use wengert_core::check::{Comparison, GradReport, Report};
 pub use wengert_core::fault::{Fault, FaultKind};
 pub use wengert_core::span::{Diagnostic, Span};
 

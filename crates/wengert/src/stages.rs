@@ -27,6 +27,8 @@ pub enum Stage {
     Jvp,
     /// Reverse mode: the recording and the reversing program.
     Vjp,
+    /// The reverse mode after a pass that changes no bit, by its name.
+    Free(&'static str),
     /// Native code of the reverse mode.
     Native,
 }
@@ -43,8 +45,9 @@ impl Stage {
             ("pipeline", "the IR after all of these: what is differentiated"),
             ("jvp", "forward mode"),
             ("vjp", "reverse mode: the recording and the reversing program"),
-            ("native", "native code of the reverse mode"),
         ]);
+        all.extend(pipeline::free_names());
+        all.push(("native", "native code of the reverse mode"));
         all
     }
 
@@ -66,9 +69,11 @@ impl Stage {
             "vjp" => Stage::Vjp,
             "native" => Stage::Native,
             _ => {
-                let passes = pipeline::names();
-                let (found, _) = passes.into_iter().find(|(pass, _)| *pass == name)?;
-                Stage::After(found)
+                let find = |passes: Vec<(&'static str, _)>| {
+                    passes.into_iter().map(|(pass, _)| pass).find(|pass| *pass == name)
+                };
+                let free = || find(pipeline::free_names()).map(Stage::Free);
+                find(pipeline::names()).map(Stage::After).or_else(free)?
             }
         })
     }
@@ -134,6 +139,11 @@ impl Function {
             _ => vjp::vjp(&func, &by).map_err(wrong)?,
         };
         verify::module(&module).map_err(wrong)?;
+        if let Stage::Free(pass) = stage {
+            let stages = pipeline::finish_stages(&module, &pipeline::Passes::ALL);
+            let found = stages.into_iter().find(|(name, _)| *name == pass);
+            return Ok(found.map_or(String::new(), |(_, module)| module.to_string()));
+        }
         if stage != Stage::Native {
             return Ok(module.to_string());
         }

@@ -165,30 +165,94 @@ pub fn finish(module: &Module) -> Module {
 /// [`finish`] with some passes only. (Native code knows no elementwise operations, so without that pass the
 /// result is for the interpreter.)
 pub fn finish_with(module: &Module, passes: &Passes) -> Module {
-    let free = |func: &Func| {
-        let mut func = func.clone();
-        let steps: [(bool, Pass); 7] = [
-            (passes.elementwise, elementwise::fuse),
-            (passes.fuse, fuse::loops),
-            (passes.copies, copies::remove),
-            (passes.hoist, hoist::invariants),
-            (passes.reuse, reuse::storage),
-            (passes.deferred, deferred::products),
-            // Shapes are checked by instructions of their own by now: what is dead goes without them.
-            (passes.elementwise, dce::remove_dead),
-        ];
-        for (on, pass) in steps {
-            if on {
-                func = settled(pass, &func);
-            }
-        }
-        func
-    };
-    let funcs = module.funcs.iter().map(free).collect();
-    let expanded = expand::module(&Module { funcs, ..module.clone() });
-    if !passes.hoist {
-        return expanded;
+    let mut all = finish_stages(module, passes);
+    all.pop().map_or_else(|| module.clone(), |(_, module)| module)
+}
+
+/// A pass after differentiation, and the switch it belongs to.
+struct Free {
+    name: &'static str,
+    about: &'static str,
+    on: fn(&Passes) -> bool,
+    pass: fn(&Module) -> Module,
+}
+
+/// The passes after differentiation, in order.
+const FREE: &[Free] = &[
+    Free {
+        name: "elementwise",
+        about: "operations on whole arrays become loops, as many in one as fit",
+        on: |p| p.elementwise,
+        pass: |m| each(m, elementwise::fuse),
+    },
+    Free {
+        name: "fuse-after",
+        about: "loops over the same range become one",
+        on: |p| p.fuse,
+        pass: |m| each(m, fuse::loops),
+    },
+    Free {
+        name: "copies",
+        about: "a copy of an array that nothing else uses is that array",
+        on: |p| p.copies,
+        pass: |m| each(m, copies::remove),
+    },
+    Free {
+        name: "hoist-after",
+        about: "what a loop computes from values outside it is computed before it",
+        on: |p| p.hoist,
+        pass: |m| each(m, hoist::invariants),
+    },
+    Free {
+        name: "reuse",
+        about: "dead arrays give their storage to new ones",
+        on: |p| p.reuse,
+        pass: |m| each(m, reuse::storage),
+    },
+    Free {
+        name: "deferred",
+        about: "outer products added to a matrix are applied a block at a time",
+        on: |p| p.deferred,
+        pass: |m| each(m, deferred::products),
+    },
+    // Shapes are checked by instructions of their own by now: what is dead goes without them.
+    Free {
+        name: "dce-after",
+        about: "dead code goes",
+        on: |p| p.elementwise,
+        pass: |m| each(m, dce::remove_dead),
+    },
+    Free {
+        name: "expand",
+        about: "elementary functions become their programs",
+        on: |_| true,
+        pass: expand::module,
+    },
+    Free {
+        name: "hoist-expanded",
+        about: "what those programs compute from constants leaves the loops",
+        on: |p| p.hoist,
+        pass: |m| each(m, hoist::invariants),
+    },
+];
+
+fn each(module: &Module, pass: Pass) -> Module {
+    let funcs = module.funcs.iter().map(|func| settled(pass, func)).collect();
+    Module { funcs, ..module.clone() }
+}
+
+/// The names of the passes after differentiation, in order, with a line about each.
+pub fn free_names() -> Vec<(&'static str, &'static str)> {
+    FREE.iter().map(|free| (free.name, free.about)).collect()
+}
+
+/// The module after each of those that are switched on.
+pub fn finish_stages(module: &Module, passes: &Passes) -> Vec<(&'static str, Module)> {
+    let mut all: Vec<(&'static str, Module)> = Vec::new();
+    for free in FREE.iter().filter(|free| (free.on)(passes)) {
+        let before = all.last().map_or(module, |(_, module)| module);
+        let after = (free.pass)(before);
+        all.push((free.name, after));
     }
-    let funcs = expanded.funcs.iter().map(hoist::invariants).collect();
-    Module { funcs, ..expanded }
+    all
 }
