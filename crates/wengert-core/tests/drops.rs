@@ -4,7 +4,8 @@ use wengert_core::check::bits;
 use wengert_core::interp::{Counters, Interp, Val};
 use wengert_core::ir::{Module, parse, verify};
 use wengert_core::ops::Array;
-use wengert_core::transform::pipeline::{Passes, finish_with};
+use wengert_core::transform::pipeline::{self, Passes, finish_with};
+use wengert_core::transform::vjp;
 
 /// `h = tanh(W h + b)`, some steps of it, and the adjoints of `W`, `b` and the first `h`.
 const NETWORK: &str = "
@@ -102,9 +103,9 @@ fn matrix(m: usize, n: usize) -> Val {
     Val::shaped(Array::new(vec![m, n], wave(m * n)))
 }
 
-fn counted(module: &Module, args: &[Val]) -> (Vec<u64>, Counters) {
+fn counted(module: &Module, entry: &str, args: &[Val]) -> (Vec<u64>, Counters) {
     let mut interp = Interp::new(module);
-    let results = interp.call("f", args.to_vec()).unwrap();
+    let results = interp.call(entry, args.to_vec()).unwrap();
     (bits(&results), interp.counters())
 }
 
@@ -112,18 +113,39 @@ fn counted(module: &Module, args: &[Val]) -> (Vec<u64>, Counters) {
 fn costs(text: &str, args: &[Val], passes: Passes) -> (Counters, Counters) {
     let module = parse::module(text).unwrap();
     verify::module(&module).unwrap();
-    let after = finish_with(&module, &passes);
+    compared(&module, "f", args, passes)
+}
+
+/// The same of the gradient of the sum of a function's one result.
+fn gradient_costs(text: &str, wrt: &[usize], args: &[Val], passes: Passes) -> (Counters, Counters) {
+    let module = parse::module(text).unwrap();
+    let func = pipeline::run(&module, "f").unwrap();
+    let gradient = vjp::vjp(&func, wrt).unwrap();
+    let value = Interp::new(&Module::of(func)).call("f", args.to_vec()).unwrap();
+    let seeds = value.iter().map(|v| match v {
+        Val::Array(x) => Val::shaped(x.with_floats(x.floats().into_iter().map(|_| 1.0))),
+        _ => Val::f64(1.0),
+    });
+    let args: Vec<Val> = args.iter().cloned().chain(seeds).chain([Val::tape()]).collect();
+    compared(&gradient, "f.vjp", &args, passes)
+}
+
+fn compared(module: &Module, entry: &str, args: &[Val], passes: Passes) -> (Counters, Counters) {
+    let after = finish_with(module, &passes);
     verify::module(&after).unwrap_or_else(|e| panic!("{e}\n{after}"));
-    let before = finish_with(&module, &Passes::NONE);
-    let (expected, plain) = counted(&before, args);
-    let (found, passed) = counted(&after, args);
+    let before = finish_with(module, &Passes::NONE);
+    let (expected, plain) = counted(&before, entry, args);
+    let (found, passed) = counted(&after, entry, args);
     assert_eq!(found, expected, "{after}");
     (plain, passed)
 }
 
 /// Asserts that bytes moved, bytes allocated and the peak fall at least to these fractions.
 fn assert_drops(name: &str, text: &str, args: &[Val], passes: Passes, at_most: [f64; 3]) {
-    let (plain, passed) = costs(text, args, passes);
+    assert_ratios(name, costs(text, args, passes), at_most);
+}
+
+fn assert_ratios(name: &str, (plain, passed): (Counters, Counters), at_most: [f64; 3]) {
     let ratio = |a: u64, b: u64| b as f64 / a as f64;
     let found = [
         ratio(plain.moved_bytes, passed.moved_bytes),
@@ -166,6 +188,30 @@ fn a_stencil() {
 fn a_chain_of_operations() {
     let args = [Val::array(wave(1000)), Val::array(wave(1000)), Val::i64(10)];
     assert_drops("chain", CHAIN, &args, Passes::ALL, [0.46, 0.06, 0.81]);
+}
+
+/// The gradients of the three programs, as reverse mode makes them.
+#[test]
+fn gradients() {
+    let network = "
+        func @f(%w: [[f64]], %b: [f64], %h0: [f64], %n: i64) -> [f64] {
+          %h = for %i in 0..%n carry (%h1 = %h0) {
+            %c = copy %b
+            %a = gemm %c, %w, %h1
+            %h2 = tanh %a
+            yield %h2
+          }
+          return %h
+        }";
+    let vector = || Val::array(wave(64));
+    let args = [matrix(64, 64), vector(), vector(), Val::i64(100)];
+    let found = gradient_costs(network, &[0, 1, 2], &args, Passes::ALL);
+    assert_ratios("gradient of the network", found, [0.57, 0.5, 1.3]);
+    let found = gradient_costs(STENCIL, &[0], &[matrix(40, 50), Val::i64(10)], Passes::ALL);
+    assert_ratios("gradient of the stencil", found, [0.53, 0.2, 0.72]);
+    let args = [Val::array(wave(1000)), Val::array(wave(1000)), Val::i64(10)];
+    let found = gradient_costs(CHAIN, &[0, 1], &args, Passes::ALL);
+    assert_ratios("gradient of the chain", found, [0.54, 0.24, 0.99]);
 }
 
 #[test]
