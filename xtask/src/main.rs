@@ -1,7 +1,8 @@
 //! Developer tasks, on a machine with nothing but Rust.
 //!
 //! - `cargo xtask test`: everything a change must pass. What CI runs.
-//! - `cargo xtask long`: tests that scale with an environment variable, scaled up; see [`LONG`].
+//! - `cargo xtask long`: tests that scale with an environment variable, scaled up; see [`LONG`]. Then the elementary
+//!   functions against MPFR, where a C compiler, make and m4 are there to build it.
 #![forbid(unsafe_code)]
 
 use std::process::{Command, ExitCode, Stdio};
@@ -15,7 +16,7 @@ const LONG: [(&str, &str, &str, &str); 4] = [
     ("wengert-runtime", "differential", "WENGERT_PROGRAMS", "3000"),
     // Random programs: patterns and compressed derivatives, loops one step at a time.
     ("wengert-core", "structure_random", "WENGERT_PROGRAMS", "5000"),
-    // Elementary functions against the machine's library.
+    // Elementary functions against the machine's library; `precision` compares them with MPFR.
     ("wengert-core", "elementary", "WENGERT_POINTS", "2000000"),
 ];
 
@@ -71,7 +72,19 @@ fn long() -> bool {
             "--test-threads=1",
         ];
         step_with(&args, &[(variable, count)])
-    })
+    }) && precision()
+}
+
+/// Elementary functions against MPFR: a package of its own, because MPFR takes C tools to build.
+fn precision() -> bool {
+    let missing = ["cc", "make", "m4"].into_iter().find(|tool| !answers(Command::new(tool)));
+    if let Some(tool) = missing {
+        println!("--- skipped: `{tool}` is missing, with which MPFR is built");
+        return true;
+    }
+    let points = std::env::var("WENGERT_POINTS").unwrap_or("1000000".into());
+    let args = ["run", "--release", "--manifest-path", "precision/Cargo.toml"];
+    step_with(&args, &[("WENGERT_POINTS", &points)])
 }
 
 /// A step that needs a component not every installation has.
@@ -104,11 +117,14 @@ fn step_with(args: &[&str], variables: &[(&str, &str)]) -> bool {
 }
 
 fn available(subcommand: &str) -> bool {
-    let quiet = cargo()
-        .args([subcommand, "--version"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
+    let mut command = cargo();
+    command.arg(subcommand);
+    answers(command)
+}
+
+/// Whether a program is there to tell its version.
+fn answers(mut program: Command) -> bool {
+    let quiet = program.arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     quiet.is_ok_and(|status| status.success())
 }
 

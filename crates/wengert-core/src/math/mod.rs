@@ -138,3 +138,26 @@ pub fn value(prim: Prim, inputs: &[Scalar]) -> f64 {
         _ => f64::NAN,
     }
 }
+
+/// The size of a result below which a row's error bound is absolute: a result `y` is within the bound in
+/// units in the last place of `max(|y|, absolute_below)`. 0 where the bound holds for results of any size.
+/// Only functions that cancel near a curve or close to poles have such zeros; see their programs.
+pub fn absolute_below(prim: Prim, inputs: &[Scalar]) -> f64 {
+    let float = |k: usize| match inputs.get(k) {
+        Some(Scalar::F64(x)) => *x,
+        Some(Scalar::F32(x)) => f64::from(*x),
+        _ => 0.0,
+    };
+    match (prim, inputs.first()) {
+        (Prim::LGamma, _) if float(0) <= -0.5 => 1.0,
+        (Prim::PolyGamma, Some(Scalar::I64(0))) => {
+            if float(1) < 0.0 {
+                1.0
+            } else {
+                1.0 / 16.0
+            }
+        }
+        (Prim::LogAddExp, _) => float(0).max(float(1)).abs() / 64.0,
+        _ => 0.0,
+    }
+}

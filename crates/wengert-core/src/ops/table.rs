@@ -115,6 +115,16 @@ macro_rules! table {
                 ranges[k.min(ranges.len() - 1)]
             }
 
+            /// The names of the inputs in the partials, as written in the table.
+            pub fn input_names(self) -> &'static [&'static str] {
+                match self { $(Prim::$variant => &[$(stringify!($x)),*]),* }
+            }
+
+            /// The partials, as written in the table.
+            pub fn partial_texts(self) -> &'static [&'static str] {
+                match self { $(Prim::$variant => &[$(stringify!($partial)),*]),* }
+            }
+
             /// The partial derivative by each input, in terms of the inputs and the output.
             /// Empty for rows without one.
             #[allow(unused_variables)]

@@ -23,7 +23,7 @@ pub fn partials(b: &mut Builder, prim: Prim, inputs: &[Value], y: Value) -> Vec<
 /// `partial * d`, added to `sum` where there is one: the one way derivatives are accumulated.
 pub fn accumulate(b: &mut Builder, partial: Partial<Value>, d: Value, sum: Option<Value>) -> Value {
     match (partial, sum) {
-        (Partial::Const(0.0), None) => b.f64(0.0),
+        (Partial::Const(0.0), None) => b.float(b.ty(d).elem().unwrap_or(Elem::F64), 0.0),
         (Partial::Const(0.0), Some(sum)) => sum,
         (Partial::Const(1.0), None) => d,
         (Partial::Const(1.0), Some(sum)) => b.add(sum, d),
