@@ -40,6 +40,8 @@ pub struct Block {
     pub insts: Vec<Inst>,
     /// What the block hands on: a loop's next carries, a branch's or a function's results.
     pub yields: Vec<Value>,
+    /// Where its `yield` or `return` stands, if in the text.
+    pub end: Span,
 }
 
 /// One instruction.

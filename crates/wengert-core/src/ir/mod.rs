@@ -11,6 +11,7 @@ pub mod infer;
 mod lex;
 pub mod parse;
 pub mod print;
+mod spell;
 pub mod types;
 pub mod uses;
 pub mod verify;

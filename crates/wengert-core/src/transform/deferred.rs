@@ -126,7 +126,8 @@ impl Emit<'_> {
         let at = self.one(Op::Prim(Prim::WAdd), &[start, j], Type::I64);
         let next = self.one(Op::Array(ArrayOp::Poke), &[carried, at, v], ty);
         let insts = std::mem::replace(&mut self.insts, outer);
-        let body = Block { params: vec![j, carried], insts, yields: vec![next] };
+        let body =
+            Block { params: vec![j, carried], insts, yields: vec![next], ..Block::default() };
         let zero = self.int(0);
         self.all(Op::For, &[zero, n, block], &[ty], vec![body])[0]
     }
@@ -188,8 +189,8 @@ fn defer(
     let outer = std::mem::take(&mut emit.insts);
     let applied = emit.apply(c, filled, sizes, rows);
     let apply = std::mem::replace(&mut emit.insts, outer);
-    let then = Block { params: Vec::new(), insts: apply, yields: vec![applied, zero] };
-    let wait = Block { params: Vec::new(), insts: Vec::new(), yields: vec![c, counted] };
+    let then = Block { insts: apply, yields: vec![applied, zero], ..Block::default() };
+    let wait = Block { yields: vec![c, counted], ..Block::default() };
     let state = emit.all(Op::If, &[full], &[matrix, Type::I64], vec![then, wait]);
     let body = &mut inst.blocks[0];
     let added = emit.insts.len();

@@ -113,7 +113,7 @@ impl Pass {
             self.flush(&mut open, 0);
         }
         yields.iter().for_each(|y| self.passed(*y, true));
-        Block { params: block.params, insts: open.out, yields }
+        Block { params: block.params, insts: open.out, yields, end: block.end }
     }
 
     /// Notes slices and expansions that need not be made.

@@ -91,7 +91,7 @@ impl Pass<'_> {
             }
         }
         let insts = out.into_iter().map(|p| p.inst).collect();
-        Block { params: block.params, insts, yields: block.yields }
+        Block { params: block.params, insts, yields: block.yields, end: block.end }
     }
 
     /// The last loop before `second` and what follows it, with `second` fused into it.

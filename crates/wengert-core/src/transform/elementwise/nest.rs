@@ -99,7 +99,12 @@ impl Nest<'_> {
             (vec![inner], yields)
         };
         counters.pop();
-        let body = Block { params: [&[counter], &carries[..]].concat(), insts, yields };
+        let body = Block {
+            params: [&[counter], &carries[..]].concat(),
+            insts,
+            yields,
+            ..Block::default()
+        };
         let start = func.constant(Scalar::I64(0));
         let args = [&[start, bound], inits].concat();
         Inst { op: Op::For, args, results, blocks: vec![body], span: self.span }
