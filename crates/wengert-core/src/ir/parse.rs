@@ -146,12 +146,12 @@ impl Parser {
     }
 
     fn symbol(&mut self) -> Parsed<Arc<str>> {
-        match self.next() {
-            Token::Symbol(name) => Ok(name.into()),
-            _ => {
-                self.at -= 1;
-                Err(self.expected("a name such as `@f`"))
+        match self.peek().clone() {
+            Token::Symbol(name) => {
+                self.next();
+                Ok(name.into())
             }
+            _ => Err(self.expected("a name such as `@f`")),
         }
     }
 
@@ -355,13 +355,11 @@ impl Parser {
             self.mark("=")?;
         }
         let op_span = self.span();
-        let word = match self.next() {
+        let word = match self.peek().clone() {
             Token::Word(w) => w,
-            _ => {
-                self.at -= 1;
-                return Err(self.expected("an operation"));
-            }
+            _ => return Err(self.expected("an operation")),
         };
+        self.next();
         let (op, args, types, blocks) = self.operation(b, &word, op_span)?;
         b.at(start.to(self.tokens[self.at - 1].1));
         let values = b.inst(op, args, &types, blocks);
@@ -500,14 +498,12 @@ impl Parser {
             if !found.is_empty() {
                 self.mark(",")?;
             }
-            match self.next() {
+            match self.peek().clone() {
                 Token::Int(axis) => found.push(axis.to_string()),
                 Token::Word(letter) => found.push(letter),
-                _ => {
-                    self.at -= 1;
-                    return Err(self.expected("an axis or a letter"));
-                }
+                _ => return Err(self.expected("an axis or a letter")),
             }
+            self.next();
         }
         Ok(found)
     }

@@ -56,13 +56,55 @@ enum Ends {
 }
 
 /// What took a version over.
-#[derive(Clone)]
-struct Taker {
+#[derive(Clone, Copy)]
+struct Taker<'a> {
     span: Span,
+    by: By<'a>,
+}
+
+#[derive(Clone, Copy)]
+enum By<'a> {
+    /// An instruction, as this operand.
+    Inst(&'a Inst, usize),
+    Yield,
+    Return,
+}
+
+impl<'a> Taker<'a> {
+    fn new(inst: &'a Inst, operand: usize) -> Self {
+        Taker { span: inst.span, by: By::Inst(inst, operand) }
+    }
+
     /// As it stands in messages.
-    by: String,
+    fn shown(&self) -> String {
+        let inst = match self.by {
+            By::Inst(inst, _) => inst,
+            By::Yield => return "`yield`".into(),
+            By::Return => return "`return`".into(),
+        };
+        match &inst.op {
+            Op::For | Op::While => "the loop".into(),
+            Op::Call(name) => format!("`call @{name}`"),
+            Op::Drive(name, _) => format!("`drive @{name}`"),
+            Op::Push => "`push`".into(),
+            Op::Pop => "`pop`".into(),
+            Op::Array(op) => format!("`{}`", op.name()),
+            _ => "`store`".into(),
+        }
+    }
+
     /// The version it made.
-    next: Option<Value>,
+    fn next(&self) -> Option<Value> {
+        let By::Inst(inst, operand) = self.by else { return None };
+        let at = match &inst.op {
+            Op::For => operand.checked_sub(2)?,
+            Op::While => operand,
+            Op::Call(_) | Op::Drive(..) => return None,
+            Op::Push if operand > 0 => return None,
+            _ => 0,
+        };
+        inst.results.get(at).copied()
+    }
 }
 
 /// The last record of a tape, where its `push` stands in the same block.
@@ -80,25 +122,35 @@ struct Verifier<'a> {
     visible: Vec<bool>,
     /// Where each value is defined, once it has been.
     defined: Vec<Option<Span>>,
-    consumed: HashMap<Value, Taker>,
+    consumed: HashMap<Value, Taker<'a>>,
     /// Versions that exits of the loop around take over.
-    left_with: HashMap<Value, Taker>,
+    left_with: HashMap<Value, Taker<'a>>,
     /// By version of a tape.
     records: HashMap<Value, Record>,
 }
 
 type Checked = Result<(), Diagnostic>;
 
-impl Verifier<'_> {
+impl<'a> Verifier<'a> {
     fn error(&self, span: Span, message: impl Into<String>) -> Diagnostic {
         let message = format!("in `@{}`: {}", self.func.name, message.into());
         Diagnostic::new("ir-invalid", message).label(span, "this instruction")
     }
 
     fn show(&self, v: Value) -> String {
-        match &self.func.values[v.index()].name {
-            Some(name) => format!("%{name}.{}", v.0),
-            None => format!("%{}", v.0),
+        let data = &self.func.values[v.index()];
+        match (&data.constant, &data.name) {
+            (Some(c), _) => c.to_string(),
+            (None, Some(name)) => format!("%{name}.{}", v.0),
+            (None, None) => format!("%{}", v.0),
+        }
+    }
+
+    /// What a value is, as it stands in messages.
+    fn kind(&self, v: Value) -> String {
+        match self.func.ty(v) {
+            Type::Tape => "a tape".into(),
+            ty => format!("which is {ty}"),
         }
     }
 
@@ -127,14 +179,14 @@ impl Verifier<'_> {
         }
         let Some(taker) = self.consumed.get(&v) else { return Ok(()) };
         let message = format!(
-            "`{}`, which is {}, is used after {} took it over",
+            "`{}`, {}, is used after {} took it over",
             self.show(v),
-            self.func.ty(v),
-            taker.by
+            self.kind(v),
+            taker.shown()
         );
         let error = self.error(span, message).label(taker.span, "taken over here");
         let is_tape = self.func.ty(v) == Type::Tape;
-        Err(match taker.next.map(|next| self.show(next)) {
+        Err(match taker.next().map(|next| self.show(next)) {
             Some(next) if is_tape => error.help(format!("use `{next}`, which it made")),
             Some(next) => {
                 error.help(format!("use `{next}`, which it made, or `copy` the array before"))
@@ -145,28 +197,12 @@ impl Verifier<'_> {
     }
 
     /// A use that takes a linear value over.
-    fn takes(&mut self, v: Value, taker: Taker) -> Checked {
+    fn takes(&mut self, v: Value, taker: Taker<'a>) -> Checked {
         self.reads(v, taker.span)?;
         if self.func.ty(v).is_linear() {
             self.consumed.insert(v, taker);
         }
         Ok(())
-    }
-
-    /// An instruction as what takes something over: its operand number `k`.
-    fn taker(&self, inst: &Inst, k: usize) -> Taker {
-        let (by, next) = match &inst.op {
-            Op::For => ("the loop".into(), k.checked_sub(2)),
-            Op::While => ("the loop".into(), Some(k)),
-            Op::Call(name) => (format!("`call @{name}`"), None),
-            Op::Drive(name, _) => (format!("`drive @{name}`"), None),
-            Op::Push => ("`push`".into(), (k == 0).then_some(0)),
-            Op::Pop => ("`pop`".into(), Some(0)),
-            Op::Array(op) => (format!("`{}`", op.name()), Some(0)),
-            _ => ("`store`".into(), Some(0)),
-        };
-        let next = next.and_then(|k| inst.results.get(k)).copied();
-        Taker { span: inst.span, by, next }
     }
 
     fn define(&mut self, v: Value, span: Span) -> Checked {
@@ -177,7 +213,7 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    fn block(&mut self, block: &Block, ends: &Ends) -> Checked {
+    fn block(&mut self, block: &'a Block, ends: &Ends) -> Checked {
         // Whether a nested block runs is not known, so it counts for itself.
         let around = std::mem::take(&mut self.records);
         let mut scope: Vec<Value> = block.params.clone();
@@ -195,9 +231,21 @@ impl Verifier<'_> {
         }
         // Programs made by others say only where instructions stand.
         let end = if block.end == Span::default() { last } else { block.end };
-        let by = if matches!(ends, Ends::Function) { "`return`" } else { "`yield`" };
-        for y in &block.yields {
-            self.takes(*y, Taker { span: end, by: by.into(), next: None })?;
+        let by = if matches!(ends, Ends::Function) { By::Return } else { By::Yield };
+        let taker = Taker { span: end, by };
+        for (k, y) in block.yields.iter().enumerate() {
+            if self.func.values.get(y.index()).is_some_and(|v| v.ty.is_linear())
+                && block.yields[..k].contains(y)
+            {
+                let message = format!(
+                    "{} hands on `{}`, {}, twice",
+                    taker.shown(),
+                    self.show(*y),
+                    self.kind(*y)
+                );
+                return Err(self.error(end, message).help("`copy` an array for one of them"));
+            }
+            self.takes(*y, taker)?;
         }
         self.ends(block, ends, end)?;
         self.records = around;
@@ -242,7 +290,7 @@ impl Verifier<'_> {
         Err(self.error(span, message).help(help))
     }
 
-    fn inst(&mut self, inst: &Inst, ends: &Ends) -> Checked {
+    fn inst(&mut self, inst: &'a Inst, ends: &Ends) -> Checked {
         let types = |values: &[Value]| values.iter().map(|v| self.func.ty(*v)).collect::<Vec<_>>();
         for a in &inst.args {
             self.reads(*a, inst.span)?;
@@ -264,20 +312,20 @@ impl Verifier<'_> {
             op if op.takes().is_some() => {
                 let target = inst.args[0];
                 if inst.args[1..].contains(&target) {
-                    let taker = self.taker(inst, 0);
+                    let taker = Taker::new(inst, 0);
                     let message = format!(
                         "`{}` is changed in place by {} and read by it as well",
                         self.show(target),
-                        taker.by
+                        taker.shown()
                     );
                     return Err(self.error(inst.span, message).help("`copy` it for one of them"));
                 }
-                self.takes(target, self.taker(inst, 0))?;
+                self.takes(target, Taker::new(inst, 0))?;
             }
             // Array handles go onto the tape with their storage.
             Op::Push => {
                 for (k, a) in inst.args.iter().enumerate() {
-                    self.takes(*a, self.taker(inst, k))?;
+                    self.takes(*a, Taker::new(inst, k))?;
                 }
                 let record =
                     Record { types: args[1..].to_vec(), span: inst.span, below: inst.args[0] };
@@ -332,10 +380,7 @@ impl Verifier<'_> {
             }
             Op::If => {
                 if args != [Type::Bool] || inst.blocks.len() != 2 {
-                    let message = format!(
-                        "`if` takes a bool and two blocks, but is given ({})",
-                        infer::list(&args)
-                    );
+                    let message = self.no_condition("if", inst);
                     return Err(self.error(inst.span, message));
                 }
                 // A version may be consumed on both paths, once on each.
@@ -353,10 +398,7 @@ impl Verifier<'_> {
                     ));
                 };
                 if args != [Type::Bool] || inst.blocks.len() != 1 {
-                    let message = format!(
-                        "`exit_if` takes a bool and a block, but is given ({})",
-                        infer::list(&args)
-                    );
+                    let message = self.no_condition("exit_if", inst);
                     return Err(self.error(inst.span, message));
                 }
                 // What the exit consumes is still there when the loop goes on, but not after the loop.
@@ -372,8 +414,19 @@ impl Verifier<'_> {
         Ok(())
     }
 
+    fn no_condition(&self, name: &str, inst: &Inst) -> String {
+        match inst.args[..] {
+            [v] => format!(
+                "the condition of `{name}` is a bool, but `{}` is {}",
+                self.show(v),
+                self.func.ty(v)
+            ),
+            _ => format!("`{name}` takes one condition, but is given {}", inst.args.len()),
+        }
+    }
+
     /// What is popped is what was pushed last, where that is in sight.
-    fn pop(&mut self, inst: &Inst, args: &[Type], results: &[Type]) -> Checked {
+    fn pop(&mut self, inst: &'a Inst, args: &[Type], results: &[Type]) -> Checked {
         if args != [Type::Tape] || results.first() != Some(&Type::Tape) {
             let message = format!(
                 "`pop` takes a tape and gives it back before the values, but is ({}) -> ({})",
@@ -382,7 +435,7 @@ impl Verifier<'_> {
             );
             return Err(self.error(inst.span, message));
         }
-        self.takes(inst.args[0], self.taker(inst, 0))?;
+        self.takes(inst.args[0], Taker::new(inst, 0))?;
         let Some(record) = self.records.remove(&inst.args[0]) else { return Ok(()) };
         if record.types != results[1..] {
             let message = format!(
@@ -403,7 +456,7 @@ impl Verifier<'_> {
     }
 
     /// A call takes over the arrays its callee writes or hands on; it only reads the others.
-    fn call_args(&mut self, callee: &Func, inst: &Inst) -> Checked {
+    fn call_args(&mut self, callee: &Func, inst: &'a Inst) -> Checked {
         for (k, (arg, param)) in inst.args.iter().zip(callee.params()).enumerate() {
             if self.func.ty(*arg) == Type::Tape || consumes(self.module, callee, *param) {
                 let others = inst.args.iter().enumerate().filter(|(j, _)| *j != k);
@@ -415,13 +468,13 @@ impl Verifier<'_> {
                     );
                     return Err(self.error(inst.span, message).help("`copy` it for one of them"));
                 }
-                self.takes(*arg, self.taker(inst, k))?;
+                self.takes(*arg, Taker::new(inst, k))?;
             }
         }
         Ok(())
     }
 
-    fn looping(&mut self, inst: &Inst, args: &[Type], results: Vec<Type>) -> Checked {
+    fn looping(&mut self, inst: &'a Inst, args: &[Type], results: Vec<Type>) -> Checked {
         let bounds = if inst.op == Op::For { 2 } else { 0 };
         let well_formed = inst.blocks.len() == 1
             && args.len() == bounds + results.len()
@@ -430,9 +483,17 @@ impl Verifier<'_> {
         let params: Vec<Type> =
             inst.blocks.iter().flat_map(|b| &b.params).map(|p| self.func.ty(*p)).collect();
         if !well_formed || params.first() != Some(&Type::I64) || params[1..] != results[..] {
-            let message = match args.get(..bounds).and_then(|b| b.iter().find(|t| **t != Type::I64))
+            let message = match inst
+                .args
+                .iter()
+                .take(bounds)
+                .find(|a| self.func.ty(**a) != Type::I64)
             {
-                Some(ty) => format!("the bounds of a loop are i64, but one is {ty}"),
+                Some(v) => format!(
+                    "the bounds of a loop are i64, but `{}` is {}",
+                    self.show(*v),
+                    self.func.ty(*v)
+                ),
                 None => format!(
                     "a loop needs a counter and the same types for carries ({}), block parameters ({}) and results ({})",
                     infer::list(args.get(bounds..).unwrap_or_default()),
@@ -443,7 +504,7 @@ impl Verifier<'_> {
             return Err(self.error(inst.span, message));
         }
         for (k, init) in inst.args.iter().enumerate().skip(bounds) {
-            self.takes(*init, self.taker(inst, k))?;
+            self.takes(*init, Taker::new(inst, k))?;
         }
         let before = self.consumed.clone();
         let around = std::mem::take(&mut self.left_with);
@@ -456,9 +517,9 @@ impl Verifier<'_> {
         if let Some((v, taker)) = outer {
             let name = self.show(*v);
             let message = format!(
-                "in the body of a loop, {} takes over `{name}`, which is {} and defined outside it",
-                taker.by,
-                self.func.ty(*v)
+                "in the body of a loop, {} takes over `{name}`, {}, from outside it",
+                taker.shown(),
+                self.kind(*v)
             );
             return Err(self.error(taker.span, message).label(inst.span, "the loop").help(format!(
                 "a body runs many times: carry it, `carry (%x = {name})`, and yield its next version"
