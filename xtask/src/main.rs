@@ -2,8 +2,12 @@
 //!
 //! - `cargo xtask test`: everything a change must pass. What CI runs.
 //! - `cargo xtask long`: tests that scale with an environment variable, scaled up; see [`LONG`]. Then the elementary
-//!   functions against MPFR, where a C compiler, make and m4 are there to build it.
+//!   functions against MPFR, where a C compiler, make and m4 are there to build it, and the faults.
+//! - `cargo xtask faults`: faults planted in the source, each of which a test must catch; see [`faults`].
 #![forbid(unsafe_code)]
+
+mod fault_list;
+mod faults;
 
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
@@ -22,14 +26,18 @@ const LONG: [(&str, &str, &str, &str); 4] = [
 
 const USAGE: &str = "\
 usage: cargo xtask test   formatting, lints, tests, doc tests, README examples
-       cargo xtask long   the same tests on many more programs and points: many minutes";
+       cargo xtask long   the same tests on many more programs and points: many minutes,
+                          and the faults
+       cargo xtask faults [NAME]   plants faults in the source, one at a time: a test must catch each";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let passed = match args[..] {
         ["test"] => test(),
-        ["long"] => long(),
+        ["long"] => long() && faults::run(None),
+        ["faults"] => faults::run(None),
+        ["faults", name] => faults::run(Some(name)),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

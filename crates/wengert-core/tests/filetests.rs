@@ -210,10 +210,20 @@ impl<'a> FileTest<'a> {
         Ok((text, Some(module)))
     }
 
-    /// An error and the source its main label covers.
+    /// An error, the source its labels cover, the main one first, and the way out.
     fn error(&self, e: &Diagnostic) -> String {
-        let at = e.labels.first().map(|(span, _)| format!("at: {}\n", place(&self.program, *span)));
-        format!("error: {}\n{}", e.message, at.unwrap_or_default())
+        let mut text = format!("error: {}\n", e.message);
+        for (k, (span, label)) in e.labels.iter().enumerate() {
+            let place = place(&self.program, *span);
+            let _ = match k {
+                0 => writeln!(text, "at: {place}"),
+                _ => writeln!(text, "note: {place}: {label}"),
+            };
+        }
+        if let Some(help) = &e.help {
+            let _ = writeln!(text, "help: {help}");
+        }
+        text
     }
 
     fn blessed(&self, actual: &str) -> String {

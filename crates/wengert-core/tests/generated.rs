@@ -1,7 +1,7 @@
 //! Generated programs: 200 of them, others each time.
 //!
 //! `WENGERT_SEED=7 cargo test --test generated` repeats a run; the seed is printed at its start and
-//! with every failure. `WENGERT_PROGRAMS=20000` checks more.
+//! with every failure. `WENGERT_PROGRAMS=20000` checks more, `WENGERT_FAILURES=1` stops at the first failure.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 use wengert_core::generate;
@@ -16,6 +16,7 @@ fn derivatives_of_generated_programs() {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs());
     let seed = number("WENGERT_SEED").unwrap_or(now);
     let count = number("WENGERT_PROGRAMS").unwrap_or(200);
+    let most = number("WENGERT_FAILURES").unwrap_or(10);
     println!("WENGERT_SEED={seed}");
     let mut failures = 0;
     let coverage = generate::run(seed, count, &mut |k, result| {
@@ -25,7 +26,7 @@ fn derivatives_of_generated_programs() {
         if let Err(failure) = result {
             failures += 1;
             println!("program {k}: {failure}");
-            assert!(failures < 10, "WENGERT_SEED={seed}: stopped after {failures} failures");
+            assert!(failures < most, "WENGERT_SEED={seed}: stopped after {failures} failures");
         }
     });
     println!("{coverage}");

@@ -42,6 +42,8 @@ pub struct Block {
     pub yields: Vec<Value>,
     /// On the body of a `for` loop: its iterations can run in any order (see [`super::parallel`]).
     pub parallel: bool,
+    /// Where its `yield` or `return` stands, if in the text.
+    pub end: Span,
 }
 
 /// One instruction.

@@ -8,10 +8,11 @@ pub fn prim_result(prim: Prim, args: &[Type]) -> Result<Type, String> {
     let (inputs, output) = prim.signature().split_once('>').unwrap_or(("", "f"));
     if inputs.len() != args.len() {
         return Err(format!(
-            "`{}` takes {} operands, but {} are given",
+            "`{}` takes {} operand{}, but {} given",
             prim.name(),
             inputs.len(),
-            args.len()
+            if inputs.len() == 1 { "" } else { "s" },
+            if args.len() == 1 { "1 is".to_string() } else { format!("{} are", args.len()) }
         ));
     }
     // Element by element, an array stands for its elements.
@@ -74,12 +75,18 @@ pub fn results(op: &Op, args: &[Type]) -> Option<Result<Vec<Type>, String>> {
         Op::Prim(p) => prim_result(*p, args).map(|t| vec![t]),
         Op::Dim(axis) => match args {
             [Array(_, rank)] if axis < rank => Ok(vec![I64]),
-            [Array(..)] => Err(format!("`dim[{axis}]` of {}, which has no such axis", args[0])),
+            [Array(..)] => Err(no_axis("dim", *axis, args[0], args[0].rank())),
             _ => given("`dim` and `len` take an array"),
         },
         Op::Load => match args.split_first() {
             Some((Array(elem, rank), indices)) if are_ints(indices, *rank as usize) => {
                 Ok(vec![elem.scalar()])
+            }
+            Some((x @ Array(_, rank), indices)) if indices.iter().all(|t| *t == I64) => {
+                Err(format!(
+                    "`load` from {x} takes {rank} indices, one per axis, but is given {}",
+                    indices.len()
+                ))
             }
             _ => given("`load` takes an array and an integer per axis"),
         },
@@ -88,6 +95,20 @@ pub fn results(op: &Op, args: &[Type]) -> Option<Result<Vec<Type>, String>> {
                 if are_ints(indices, *rank as usize) && *v == elem.scalar() =>
             {
                 Ok(vec![args[0]])
+            }
+            [x @ Array(elem, rank), indices @ .., v]
+                if *v == elem.scalar() && indices.iter().all(|t| *t == I64) =>
+            {
+                Err(format!(
+                    "`store` into {x} takes {rank} indices, one per axis, but is given {}",
+                    indices.len()
+                ))
+            }
+            [x @ Array(elem, rank), indices @ .., v] if are_ints(indices, *rank as usize) => {
+                Err(format!(
+                    "`store` into {x} takes an element that is {}, but is given {v}",
+                    elem.scalar()
+                ))
             }
             _ => given("`store` takes an array, an integer per axis and an element"),
         },
@@ -98,6 +119,14 @@ pub fn results(op: &Op, args: &[Type]) -> Option<Result<Vec<Type>, String>> {
                     && (1..=MAX_RANK).contains(&dims.len()) =>
             {
                 Ok(vec![Type::of(v.elem().unwrap_or(Elem::F64), dims.len())])
+            }
+            [dims @ .., v]
+                if v.is_scalar() && dims.len() > MAX_RANK && are_ints(dims, dims.len()) =>
+            {
+                Err(format!(
+                    "`fill` makes at most {MAX_RANK} axes, but is given {} sizes",
+                    dims.len()
+                ))
             }
             _ => given("`fill` takes an integer per axis and a number"),
         },
@@ -111,7 +140,10 @@ pub fn results(op: &Op, args: &[Type]) -> Option<Result<Vec<Type>, String>> {
         Op::Assert(_) => fixed("assert", &[Bool], &[]),
         Op::Push => match args.split_first() {
             Some((Tape, rest)) if !rest.contains(&Tape) => Ok(vec![Tape]),
-            _ => Err("`push` takes a tape and the values to record".into()),
+            Some((Tape, _)) => {
+                Err("`push` records numbers and arrays, but not another tape".into())
+            }
+            _ => given("`push` takes a tape and the values to record"),
         },
         Op::Pop | Op::If | Op::For | Op::While | Op::ExitIf | Op::Call(_) | Op::Drive(..) => {
             return None;
@@ -151,7 +183,7 @@ pub fn array_result(op: &ArrayOp, args: &[Type]) -> Result<Type, String> {
     };
     let (elem, rank) = (*elem, *rank as usize);
     let has_axis = |axis: u8| (axis as usize) < rank;
-    let no_axis = |axis: u8| Err(format!("`{name}[{axis}]` of {x}, which has no such axis"));
+    let no_axis = |axis: u8| Err(no_axis(name, axis, *x, rank));
     let ints = |n: usize| are_ints(rest, n);
     match op {
         ArrayOp::Peek if ints(1) => Ok(elem.scalar()),
@@ -180,10 +212,19 @@ pub fn array_result(op: &ArrayOp, args: &[Type]) -> Result<Type, String> {
             if all && rest.is_empty() {
                 Ok(*x)
             } else {
-                Err(format!("`transpose` of {x} needs each of its {rank} axes once in brackets"))
+                let axes: Vec<String> = axes.iter().map(u8::to_string).collect();
+                Err(format!(
+                    "`transpose` of {x} needs each of its {rank} axes once, but has [{}]",
+                    axes.join(",")
+                ))
             }
         }
-        ArrayOp::Expand(axis) if (*axis as usize) > rank || rank == MAX_RANK => no_axis(*axis),
+        ArrayOp::Expand(_) if rank == MAX_RANK => {
+            Err(format!("`expand` of {x}, which has {MAX_RANK} axes, the most there can be"))
+        }
+        ArrayOp::Expand(axis) if (*axis as usize) > rank => {
+            Err(format!("`expand[{axis}]` of {x}: the new axis is one of 0 to {rank}"))
+        }
         ArrayOp::Expand(_) if ints(1) => Ok(Type::of(elem, rank + 1)),
         ArrayOp::Expand(_) => given("an array and an integer"),
         ArrayOp::Sum(Some(axis)) | ArrayOp::CumSum(axis, _) if !has_axis(*axis) => no_axis(*axis),
@@ -230,6 +271,11 @@ pub fn array_result(op: &ArrayOp, args: &[Type]) -> Result<Type, String> {
         ArrayOp::Refill => given("an array and an element"),
         ArrayOp::Conform(_) => given("no result"),
     }
+}
+
+fn no_axis(name: &str, axis: u8, x: Type, rank: usize) -> String {
+    let axes = if rank == 1 { "only axis 0".into() } else { format!("axes 0 to {}", rank - 1) };
+    format!("`{name}[{axis}]` of {x}, which has {axes}")
 }
 
 /// Types as they stand in messages.

@@ -40,12 +40,12 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Diagnostic> {
     let name_end = |from: usize| {
         // Two dots are a range, not part of a name: `%from.0..%to.1`.
         let is_range = |at: usize| bytes[at..].starts_with(b"..");
-        let is_name = |at: usize| {
-            bytes[at].is_ascii_alphanumeric()
-                || bytes[at] == b'_'
-                || (bytes[at] == b'.' && !is_range(at))
+        // Users name their variables in any alphabet.
+        let is_name = |(at, c): &(usize, char)| {
+            c.is_alphanumeric() || *c == '_' || (*c == '.' && !is_range(from + at))
         };
-        (from..bytes.len()).find(|at| !is_name(*at)).unwrap_or(bytes.len())
+        let name = text[from..].char_indices().take_while(is_name);
+        name.last().map_or(from, |(at, c)| from + at + c.len_utf8())
     };
     while at < bytes.len() {
         let start = at;
@@ -64,20 +64,26 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Diagnostic> {
             at = name_end(at + 1);
             let name = text[start + 1..at].to_string();
             if name.is_empty() {
-                return Err(error(start, at, format!("a name must follow `{}`", c as char)));
+                return Err(error(start, start + 1, format!("a name must follow `{}`", c as char)));
             }
             if c == b'%' { Token::Value(name) } else { Token::Symbol(name) }
         } else if c == b'"' {
-            let (message, length) = quoted(rest)
-                .ok_or_else(|| error(start, bytes.len(), "this quotation has no end"))?;
+            let (message, length) = quoted(rest).map_err(|wrong| match wrong {
+                None => {
+                    let line = start + rest.find('\n').unwrap_or(rest.len());
+                    error(start, line, "this quotation has no end")
+                        .help("messages end with `\"`; inside one, write `\\\"`")
+                }
+                Some(at) => error(start + at, start + at + 1, "nothing is written so after `\\`")
+                    .help("these there are: `\\n`, `\\t`, `\\r`, `\\0`, `\\\"`, `\\'`, `\\\\`, `\\u{41}`"),
+            })?;
             at += length;
             Token::Text(message)
         } else if c.is_ascii_digit() || c == b'-' {
             at = number_end(bytes, at);
-            number(&text[start..at]).ok_or_else(|| {
-                error(start, at, format!("`{}` is not a number", &text[start..at]))
-            })?
-        } else if c.is_ascii_alphabetic() {
+            number(&text[start..at])
+                .map_err(|e| Diagnostic { labels: error(start, at, "").labels, ..e })?
+        } else if rest.starts_with(|c: char| c.is_alphabetic() || c == '_') {
             at = name_end(at);
             match &text[start..at] {
                 "inf" => Token::Float(f64::INFINITY),
@@ -88,11 +94,13 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Diagnostic> {
             }
         } else {
             let shown = rest.chars().next().unwrap_or('?');
-            return Err(error(
-                start,
-                start + shown.len_utf8(),
-                format!("`{shown}` has no meaning here"),
-            ));
+            let error =
+                error(start, start + shown.len_utf8(), format!("`{shown}` has no meaning here"));
+            let sign = matches!(shown, '+' | '*' | '/' | '<' | '>' | '!' | '&' | '|');
+            return Err(match sign {
+                true => error.help("operations are words before their operands: `add %a, %b`"),
+                false => error,
+            });
         };
         out.push((token, Span { start: start as u32, end: at as u32 }));
     }
@@ -101,21 +109,34 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Diagnostic> {
     Ok(out)
 }
 
-fn quoted(rest: &str) -> Option<(String, usize)> {
+/// A message and the length of its quotation; where it has no end, nothing; else where it goes wrong.
+fn quoted(rest: &str) -> Result<(String, usize), Option<usize>> {
     let mut message = String::new();
     let mut chars = rest.char_indices().skip(1);
     while let Some((k, c)) = chars.next() {
         match c {
-            '"' => return Some((message, k + 1)),
-            '\\' => match chars.next()?.1 {
-                'n' => message.push('\n'),
-                't' => message.push('\t'),
-                other => message.push(other),
-            },
+            '"' => return Ok((message, k + 1)),
+            '\\' => message.push(match chars.next().ok_or(None)?.1 {
+                'n' => '\n',
+                't' => '\t',
+                'r' => '\r',
+                '0' => '\0',
+                'u' => {
+                    let mut code = String::new();
+                    if chars.next().is_none_or(|(_, c)| c != '{') {
+                        return Err(Some(k));
+                    }
+                    code.extend(chars.by_ref().map(|(_, c)| c).take_while(|c| *c != '}'));
+                    let code = u32::from_str_radix(&code, 16).ok();
+                    code.and_then(char::from_u32).ok_or(Some(k))?
+                }
+                other @ ('"' | '\'' | '\\') => other,
+                _ => return Err(Some(k)),
+            }),
             other => message.push(other),
         }
     }
-    None
+    Err(None)
 }
 
 fn number_end(bytes: &[u8], start: usize) -> usize {
@@ -132,17 +153,49 @@ fn number_end(bytes: &[u8], start: usize) -> usize {
     at
 }
 
-fn number(text: &str) -> Option<Token> {
+fn number(text: &str) -> Result<Token, Diagnostic> {
+    let wrong = |why: &str, help: &str| {
+        Err(Diagnostic::new("ir-syntax", format!("`{text}` {why}")).help(help))
+    };
+    const FORMS: &str =
+        "numbers are `3` (i64), `1.5` or `1e-3` (f64), `1.5f32` (f32), or `0x7ff` for bits";
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    if digits == "inf" || digits == "inff32" {
+        return Ok(match (digits, text.len() > digits.len()) {
+            ("inf", minus) => Token::Float(if minus { -f64::INFINITY } else { f64::INFINITY }),
+            (_, minus) => Token::Single(if minus { -f32::INFINITY } else { f32::INFINITY }),
+        });
+    }
+    if !digits.starts_with(|c: char| c.is_ascii_digit()) {
+        return wrong("is not a number", FORMS);
+    }
     if let Some(hex) = text.strip_prefix("0x") {
-        return u64::from_str_radix(hex, 16).ok().map(|bits| Token::Int(bits as i64));
+        return match u64::from_str_radix(hex, 16) {
+            Ok(bits) if !hex.starts_with('+') => Ok(Token::Int(bits as i64)),
+            _ => wrong("is not a number", "after `0x` stand 1 to 16 of the digits 0-9 and a-f"),
+        };
     }
+    let infinite = "is too large: it would be infinite";
     if let Some(single) = text.strip_suffix("f32") {
-        return single.parse().ok().map(Token::Single);
+        return match single.parse::<f32>() {
+            Ok(x) if x.is_finite() => Ok(Token::Single(x)),
+            Ok(_) => wrong(infinite, "write `inff32` if that is meant"),
+            Err(_) => wrong("is not a number", FORMS),
+        };
     }
-    match text {
-        "-inf" => Some(Token::Float(f64::NEG_INFINITY)),
-        _ if text.contains(['.', 'e', 'E']) => text.parse().ok().map(Token::Float),
-        _ => text.parse().ok().map(Token::Int),
+    if text.contains(['.', 'e', 'E']) {
+        return match text.parse::<f64>() {
+            Ok(x) if x.is_finite() => Ok(Token::Float(x)),
+            Ok(_) => wrong(infinite, "write `inf` if that is meant"),
+            Err(_) => wrong("is not a number", FORMS),
+        };
+    }
+    match text.parse() {
+        Ok(n) => Ok(Token::Int(n)),
+        Err(_) if digits.bytes().all(|b| b.is_ascii_digit()) => {
+            wrong("does not fit 64 bits", "a float is written with a point: `1e30`, `12.0`")
+        }
+        Err(_) => wrong("is not a number", FORMS),
     }
 }
 

@@ -10,9 +10,12 @@
 //! }
 //! ```
 
+mod parts;
+
 use super::builder::Builder;
-use super::func::{Block, Func, LoopPlan, Module, Rule, Value};
+use super::func::{Block, Func, Module, Value};
 use super::lex::{Token, tokens};
+use super::spell;
 use super::types::{MAX_RANK, Op, Phase, Type};
 use crate::ops::{ArrayOp, Prim, Scalar};
 use crate::span::{Diagnostic, Span};
@@ -24,7 +27,13 @@ const MAX_DEPTH: usize = 200;
 
 /// Parses a module.
 pub fn module(text: &str) -> Result<Module, Diagnostic> {
-    let mut parser = Parser { tokens: tokens(text)?, at: 0, names: HashMap::new(), depth: 0 };
+    let mut parser = Parser {
+        tokens: tokens(text)?,
+        at: 0,
+        names: HashMap::new(),
+        places: HashMap::new(),
+        depth: 0,
+    };
     let mut module = Module::default();
     loop {
         match parser.peek().clone() {
@@ -37,7 +46,15 @@ pub fn module(text: &str) -> Result<Module, Diagnostic> {
                 }
                 module.funcs.push(func);
             }
-            Token::Word(w) if w == "loop" => module.loops.push(parser.plan()?),
+            Token::Word(w) if w == "loop" => {
+                let span = parser.span();
+                let plan = parser.plan()?;
+                if module.plan(&plan.name).is_some() {
+                    let message = format!("the loop `@{}` is defined twice", plan.name);
+                    return Err(parser.error(span, message));
+                }
+                module.loops.push(plan);
+            }
             Token::Word(w) if w == "rule" => {
                 let span = parser.span();
                 let rule = parser.rule()?;
@@ -55,6 +72,8 @@ struct Parser {
     tokens: Vec<(Token, Span)>,
     at: usize,
     names: HashMap<String, Value>,
+    /// Where each name is defined.
+    places: HashMap<String, Span>,
     depth: usize,
 }
 
@@ -85,7 +104,16 @@ impl Parser {
     }
 
     fn expected(&self, what: &str) -> Diagnostic {
-        self.error(self.span(), format!("expected {what}"))
+        let found = match self.peek() {
+            Token::Value(name) => format!("`%{name}` stands"),
+            Token::Symbol(name) => format!("`@{name}` stands"),
+            Token::Word(word) => format!("`{word}` stands"),
+            Token::Mark(mark) => format!("`{mark}` stands"),
+            Token::Float(_) | Token::Single(_) | Token::Int(_) => "a number stands".into(),
+            Token::Text(_) => "a quoted message stands".into(),
+            Token::End => "the text ends".into(),
+        };
+        self.error(self.span(), format!("expected {what}, but {found} here"))
     }
 
     fn is_mark(&self, mark: &str) -> bool {
@@ -118,12 +146,12 @@ impl Parser {
     }
 
     fn symbol(&mut self) -> Parsed<Arc<str>> {
-        match self.next() {
-            Token::Symbol(name) => Ok(name.into()),
-            _ => {
-                self.at -= 1;
-                Err(self.expected("a name such as `@f`"))
+        match self.peek().clone() {
+            Token::Symbol(name) => {
+                self.next();
+                Ok(name.into())
             }
+            _ => Err(self.expected("a name such as `@f`")),
         }
     }
 
@@ -140,9 +168,13 @@ impl Parser {
     }
 
     fn define(&mut self, (name, span): (String, Span), v: Value) -> Parsed<()> {
-        match self.names.insert(name.clone(), v) {
+        self.names.insert(name.clone(), v);
+        match self.places.insert(name.clone(), span) {
             None => Ok(()),
-            Some(_) => Err(self.error(span, format!("`%{name}` is defined twice"))),
+            Some(first) => Err(self
+                .error(span, format!("`%{name}` is defined twice"))
+                .label(first, "the first time")
+                .help("a name stands for one value in the whole function: choose another")),
         }
     }
 
@@ -170,8 +202,13 @@ impl Parser {
         match ty.elem() {
             _ if rank == 0 => Ok(ty),
             Some(elem) if rank <= MAX_RANK => Ok(Type::of(elem, rank)),
-            Some(_) => Err(self.error(span, format!("arrays have at most {MAX_RANK} dimensions"))),
-            None => Err(self.error(span, "there are no arrays of tapes")),
+            Some(_) => {
+                let message = format!("arrays have at most {MAX_RANK} dimensions, this has {rank}");
+                Err(self.error(span, message))
+            }
+            None => Err(self
+                .error(span, "there are no arrays of tapes")
+                .help("a tape is a stack of records already: `push` onto it")),
         }
     }
 
@@ -183,64 +220,10 @@ impl Parser {
         Ok(types)
     }
 
-    fn count(&mut self) -> Parsed<usize> {
-        match self.peek() {
-            Token::Int(n) if *n >= 0 => {
-                let n = *n as usize;
-                self.next();
-                Ok(n)
-            }
-            _ => Err(self.expected("a number")),
-        }
-    }
-
-    fn plan(&mut self) -> Parsed<LoopPlan> {
-        self.word("loop")?;
-        let name = self.symbol()?;
-        let bounded = self.is_word("for");
-        self.word(if bounded { "for" } else { "while" })?;
-        self.word("carries")?;
-        let carries = self.count()?;
-        self.word("state")?;
-        let state = self.count()?;
-        self.word("finals")?;
-        self.mark("(")?;
-        let mut finals = Vec::new();
-        while !self.accept(")") {
-            if !finals.is_empty() {
-                self.mark(",")?;
-            }
-            finals.push(self.count()?);
-        }
-        self.word("advance")?;
-        let advance = self.symbol()?;
-        self.word("record")?;
-        let record = self.symbol()?;
-        self.word("reverse")?;
-        let reverse = self.symbol()?;
-        Ok(LoopPlan { name, advance, record, reverse, carries, state, finals, bounded })
-    }
-
-    /// `rule @f jvp @g vjp @h`; one of the two may be missing.
-    fn rule(&mut self) -> Parsed<Rule> {
-        self.word("rule")?;
-        let func = self.symbol()?;
-        let mut given = [None, None];
-        for (mode, by) in ["jvp", "vjp"].into_iter().zip(&mut given) {
-            if self.is_word(mode) {
-                self.next();
-                *by = Some(self.symbol()?);
-            }
-        }
-        let [jvp, vjp] = given;
-        if jvp.is_none() && vjp.is_none() {
-            return Err(self.expected("`jvp @g` or `vjp @h`"));
-        }
-        Ok(Rule { func, jvp, vjp })
-    }
-
     fn func(&mut self) -> Parsed<Func> {
         self.names.clear();
+        self.places.clear();
+        self.depth = 0;
         self.word("func")?;
         let name = self.symbol()?;
         self.mark("(")?;
@@ -268,7 +251,7 @@ impl Parser {
             self.types()?
         };
         self.mark("{")?;
-        let results = self.body(&mut b, "return")?;
+        let (results, end) = self.body(&mut b, "return")?;
         let actual: Vec<Type> = results.iter().map(|r| b.ty(*r)).collect();
         if actual != declared {
             let message = format!(
@@ -276,29 +259,46 @@ impl Parser {
                 super::infer::list(&actual),
                 super::infer::list(&declared)
             );
-            return Err(self.error(declared_at, message));
+            return Err(self.error(end, message).label(declared_at, "declared here"));
         }
-        Ok(b.finish(results))
+        let mut func = b.finish(results);
+        func.body.end = end;
+        Ok(func)
     }
 
-    /// Instructions up to the terminator `end` and the closing brace; gives back what `end` hands on.
-    fn body(&mut self, b: &mut Builder, end: &str) -> Parsed<Vec<Value>> {
+    /// Instructions up to the terminator `end` and the closing brace; gives back what `end` hands on, and
+    /// where it stands.
+    fn body(&mut self, b: &mut Builder, end: &str) -> Parsed<(Vec<Value>, Span)> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             let message = format!("blocks are nested more than {MAX_DEPTH} deep");
-            return Err(self.error(self.span(), message));
+            return Err(self
+                .error(self.span(), message)
+                .help("put the inner blocks into a function and `call` it"));
         }
         while !self.is_word(end) {
             if self.is_mark("}") || *self.peek() == Token::End {
                 return Err(self.expected(&format!("an instruction or `{end}`")));
             }
+            if self.is_word("return") || self.is_word("yield") {
+                let message = if end == "yield" {
+                    "a block inside a function ends with `yield`"
+                } else {
+                    "a function ends with `return`"
+                };
+                return Err(self.error(self.span(), message).help(format!("write `{end}` here")));
+            }
             self.inst(b)?;
         }
+        let start = self.span();
         self.next();
         let results = if self.is_mark("}") { Vec::new() } else { self.operands(b)? };
-        self.mark("}")?;
+        let span = start.to(self.tokens[self.at - 1].1);
+        if !self.accept("}") {
+            return Err(self.expected(&format!("`}}` after `{end}`, which ends the block")));
+        }
         self.depth -= 1;
-        Ok(results)
+        Ok((results, span))
     }
 
     fn operands(&mut self, b: &mut Builder) -> Parsed<Vec<Value>> {
@@ -312,10 +312,9 @@ impl Parser {
     fn operand(&mut self, b: &mut Builder) -> Parsed<Value> {
         let span = self.span();
         let v = match self.peek().clone() {
-            Token::Value(name) => *self
-                .names
-                .get(&name)
-                .ok_or_else(|| self.error(span, format!("`%{name}` is not defined before this")))?,
+            Token::Value(name) => {
+                *self.names.get(&name).ok_or_else(|| self.undefined(&name, span))?
+            }
             Token::Float(x) => b.constant(Scalar::F64(x)),
             Token::Single(x) => b.constant(Scalar::F32(x)),
             Token::Int(x) => b.constant(Scalar::I64(x)),
@@ -325,6 +324,24 @@ impl Parser {
         };
         self.next();
         Ok(v)
+    }
+
+    fn undefined(&self, name: &str, span: Span) -> Diagnostic {
+        let error = self.error(span, format!("`%{name}` is not defined before this"));
+        match spell::nearest(name, self.names.keys().map(String::as_str)) {
+            Some(near) => error.help(format!("is `%{near}` meant?")),
+            None => error,
+        }
+    }
+
+    /// What is said where a word should be an operation.
+    fn no_operation(&self, word: &str, span: Span) -> Diagnostic {
+        let error = self.error(span, format!("`{word}` is not an operation"));
+        match spell::operation(word) {
+            _ if self.is_mark("=") => error.help(format!("values start with `%`: `%{word} = ..`")),
+            Some(near) => error.help(format!("is `{near}` meant?")),
+            None => error,
+        }
     }
 
     fn inst(&mut self, b: &mut Builder) -> Parsed<()> {
@@ -338,18 +355,22 @@ impl Parser {
             self.mark("=")?;
         }
         let op_span = self.span();
-        let word = match self.next() {
+        let word = match self.peek().clone() {
             Token::Word(w) => w,
-            _ => return Err(self.error(op_span, "expected an operation")),
+            _ => return Err(self.expected("an operation")),
         };
+        self.next();
         let (op, args, types, blocks) = self.operation(b, &word, op_span)?;
         b.at(start.to(self.tokens[self.at - 1].1));
         let values = b.inst(op, args, &types, blocks);
         if values.len() != results.len() {
             let message = format!(
-                "`{word}` has {} results, but {} names stand before it",
-                values.len(),
-                results.len()
+                "`{word}` has {}, but {} before it",
+                counted(values.len(), "result"),
+                match results.len() {
+                    1 => "1 name stands".to_string(),
+                    n => format!("{n} names stand"),
+                }
             );
             return Err(self.error(op_span, message));
         }
@@ -368,7 +389,10 @@ impl Parser {
         let simple = match word {
             "len" => Some(Op::Len),
             "dim" => match texts[..] {
-                [axis] => axis.parse().ok().map(Op::Dim),
+                [axis] => match axis.parse() {
+                    Ok(axis) => Some(Op::Dim(axis)),
+                    Err(_) => return Err(self.error(span, format!("`{axis}` is not an axis"))),
+                },
                 _ => return Err(self.error(span, "`dim` needs one axis, as in `dim[0]`")),
             },
             "load" => Some(Op::Load),
@@ -384,15 +408,18 @@ impl Parser {
                 op.map(Op::Array)
             }
         };
-        if simple.is_none() && !texts.is_empty() {
+        if !texts.is_empty() && !matches!(simple, Some(Op::Dim(_) | Op::Array(_)))
+            || word == "len" && !texts.is_empty()
+        {
             return Err(self.error(span, format!("`{word}` takes nothing in brackets")));
         }
         if let Some(op) = simple {
+            let first = self.at;
             let args = self.operands(b)?;
             let types: Vec<Type> = args.iter().map(|a| b.ty(*a)).collect();
             let results = super::infer::results(&op, &types)
                 .unwrap_or_else(|| Ok(Vec::new()))
-                .map_err(|message| self.error(span, message))?;
+                .map_err(|message| self.misfit(span, message, first, &types))?;
             return Ok((op, args, results, Vec::new()));
         }
         match word {
@@ -430,7 +457,11 @@ impl Parser {
             "if" => {
                 let condition = self.operand(b)?;
                 let then = self.nested(b, &[])?;
-                self.word("else")?;
+                if !self.is_word("else") {
+                    let help = "an `if` has two blocks; one with nothing to do is `else { yield }`";
+                    return Err(self.expected("`else`").help(help));
+                }
+                self.next();
                 let otherwise = self.nested(b, &[])?;
                 let types = then.yields.iter().map(|y| b.ty(*y)).collect();
                 Ok((Op::If, vec![condition], types, vec![then, otherwise]))
@@ -447,8 +478,20 @@ impl Parser {
                 looping.3[0].parallel = true;
                 Ok(looping)
             }
-            _ => Err(self.error(span, format!("`{word}` is not an operation"))),
+            _ => Err(self.no_operation(word, span)),
         }
+    }
+
+    /// An operation that does not take its operands, the first of which is this token: each is shown
+    /// with its type.
+    fn misfit(&self, span: Span, message: String, first: usize, types: &[Type]) -> Diagnostic {
+        let places = self.tokens[first..].iter().step_by(2).map(|(_, place)| *place);
+        let mut error = self.error(span, message);
+        let has = |ty: Type| types.contains(&ty);
+        if has(Type::I64) && has(Type::F64) && error.message.contains("must be f64") {
+            error = error.help("`itof` makes a float of an integer");
+        }
+        places.zip(types).fold(error, |error, (place, ty)| error.label(place, ty.to_string()))
     }
 
     /// What stands in brackets behind an operation: axes, or letters.
@@ -461,14 +504,12 @@ impl Parser {
             if !found.is_empty() {
                 self.mark(",")?;
             }
-            match self.next() {
+            match self.peek().clone() {
                 Token::Int(axis) => found.push(axis.to_string()),
                 Token::Word(letter) => found.push(letter),
-                _ => {
-                    self.at -= 1;
-                    return Err(self.expected("an axis or a letter"));
-                }
+                _ => return Err(self.expected("an axis or a letter")),
             }
+            self.next();
         }
         Ok(found)
     }
@@ -485,7 +526,11 @@ impl Parser {
         } else {
             Op::While
         };
-        self.word("carry")?;
+        if !self.is_word("carry") {
+            let help = "a loop says what it carries: `carry (%h = %h0)`, or `carry ()` for nothing";
+            return Err(self.expected("`carry`").help(help));
+        }
+        self.next();
         self.mark("(")?;
         let mut params = vec![(counter, Type::I64)];
         while !self.accept(")") {
@@ -510,8 +555,8 @@ impl Parser {
             self.define(name.clone(), v)?;
         }
         self.mark("{")?;
-        let yields = self.body(b, "yield")?;
-        Ok(b.close_block(yields))
+        let (yields, end) = self.body(b, "yield")?;
+        Ok(Block { end, ..b.close_block(yields) })
     }
 
     fn call_operands(&mut self, b: &mut Builder) -> Parsed<(Vec<Value>, Vec<Type>)> {
@@ -521,6 +566,11 @@ impl Parser {
         self.mark(":")?;
         Ok((args, self.types()?))
     }
+}
+
+/// `1 result`, `2 results`.
+fn counted(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// The user's name in `name.7`; `7` alone has none.

@@ -3,95 +3,23 @@
 //! Types, dominance (structured: a value is visible after its instruction, in its block and the
 //! blocks nested there), and linearity: a version of an array or tape is consumed at most once on
 //! any path and not used after that. Reading an array (`load`, `len`, `copy`, `sum` ..) does not consume it.
+//! What is popped must be what was pushed, where both stand in one block.
 
-use super::func::{Block, Func, Inst, LoopPlan, Module, Rule, Value};
+mod consumes;
+mod parts;
+
+use super::func::{Block, Func, Inst, Module, Value};
 use super::types::{Op, Phase, Type};
 use super::{infer, parallel};
 use crate::span::{Diagnostic, Span};
-use std::collections::HashSet;
+pub use consumes::{consumes, consumes_itself};
+use std::collections::HashMap;
 
 /// Checks every function of a module.
 pub fn module(module: &Module) -> Result<(), Diagnostic> {
     module.funcs.iter().try_for_each(|f| func(module, f))?;
-    module.loops.iter().try_for_each(|l| plan(module, l))?;
-    module.rules.iter().try_for_each(|r| rule(module, r))
-}
-
-/// Checks that the functions of a rule have the types that derivatives of its function have.
-fn rule(module: &Module, rule: &Rule) -> Result<(), Diagnostic> {
-    let error = |message: String| {
-        Err(Diagnostic::new("ir-invalid", format!("in the rule of `@{}`: {message}", rule.func)))
-    };
-    let Some(func) = module.func(&rule.func) else {
-        return error("there is no such function".into());
-    };
-    let floats =
-        |types: &[Type]| types.iter().copied().filter(|t| t.is_float()).collect::<Vec<_>>();
-    let (params, results) = (func.param_types(), func.results.clone());
-    if params.contains(&Type::Tape) || results.contains(&Type::Tape) {
-        return error("a function that takes or gives a tape cannot have one".into());
-    }
-    let (dx, dy) = (floats(&params), floats(&results));
-    let jvp = ([&params[..], &dx].concat(), [&results[..], &dy].concat());
-    let vjp = ([&params[..], &results, &dy].concat(), dx);
-    for (mode, name, (takes, gives)) in [("jvp", &rule.jvp, jvp), ("vjp", &rule.vjp, vjp)] {
-        let Some(name) = name else { continue };
-        let Some(by) = module.func(name) else {
-            return error(format!("there is no function `@{name}`"));
-        };
-        if by.param_types() != takes || by.results != gives {
-            return error(format!(
-                "its {mode} `@{name}` must be ({}) -> ({}), but is ({}) -> ({})",
-                infer::list(&takes),
-                infer::list(&gives),
-                infer::list(&by.param_types()),
-                infer::list(&by.results)
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// Checks that the functions of an outlined loop fit together.
-fn plan(module: &Module, plan: &LoopPlan) -> Result<(), Diagnostic> {
-    let error = |message: String| {
-        Err(Diagnostic::new("ir-invalid", format!("in loop `@{}`: {message}", plan.name)))
-    };
-    let found = |name: &str| module.func(name).map(|f| (f.param_types(), f.results.clone()));
-    let (Some(advance), Some(record), Some(reverse)) =
-        (found(&plan.advance), found(&plan.record), found(&plan.reverse))
-    else {
-        return error("one of its functions is missing".into());
-    };
-    let (integers, tape) = ([Type::I64; 3], Type::Tape);
-    let (n, state) = (plan.carries, plan.state);
-    let forward = advance.0.len() >= n + 2
-        && advance.0[..2] == integers[..2]
-        && [&advance.0[2..2 + n], &integers[..2]].concat() == advance.1;
-    if !forward {
-        return error(
-            "`advance` must be (from, to, carries.., captures..) -> (carries.., done, exit)".into(),
-        );
-    }
-    let with_tape = |types: &[Type]| [types, &[tape]].concat();
-    if record != (with_tape(&advance.0), with_tape(&advance.1)) {
-        return error("`record` must be `advance` with a tape".into());
-    }
-    let backward = reverse.0.len() >= state + 4
-        && reverse.0[..3] == integers
-        && reverse.0.last() == Some(&tape)
-        && with_tape(&reverse.0[3..3 + state]) == reverse.1;
-    if !backward {
-        return error(
-            "`reverse` must be (from, to, exit, state.., fixed.., tape) -> (state.., tape)".into(),
-        );
-    }
-    let first = state.checked_sub(plan.finals.len());
-    let fits = first.is_some_and(|first| {
-        let finals = plan.finals.iter().enumerate();
-        finals.clone().all(|(k, carry)| advance.1[..n].get(*carry) == reverse.1.get(first + k))
-    });
-    if fits { Ok(()) } else { error("its finals are not the end of the reverse state".into()) }
+    module.loops.iter().try_for_each(|l| parts::plan(module, l))?;
+    module.rules.iter().try_for_each(|r| parts::rule(module, r))
 }
 
 /// Checks one function against its module.
@@ -100,14 +28,20 @@ pub fn func(module: &Module, func: &Func) -> Result<(), Diagnostic> {
         module,
         func,
         visible: vec![false; func.values.len()],
-        consumed: HashSet::new(),
-        left_with: HashSet::new(),
+        defined: vec![None; func.values.len()],
+        consumed: HashMap::new(),
+        left_with: HashMap::new(),
+        records: HashMap::new(),
     };
-    verifier.visible.fill(false);
     verifier.block(&func.body, &Ends::Function)?;
     let types: Vec<Type> = func.body.yields.iter().map(|y| func.ty(*y)).collect();
     if types != func.results {
-        return Err(verifier.error(Span::default(), "the results differ from the declared types"));
+        let message = format!(
+            "the function returns ({}), but declares ({})",
+            infer::list(&types),
+            infer::list(&func.results)
+        );
+        return Err(verifier.error(func.body.end, message));
     }
     Ok(())
 }
@@ -116,30 +50,107 @@ pub fn func(module: &Module, func: &Func) -> Result<(), Diagnostic> {
 enum Ends {
     Function,
     Loop(Vec<Type>),
-    Branch(Vec<Type>),
+    /// A block of an `if`: the first or the second.
+    Branch(Vec<Type>, usize),
+    Exit(Vec<Type>),
+}
+
+/// What took a version over.
+#[derive(Clone, Copy)]
+struct Taker<'a> {
+    span: Span,
+    by: By<'a>,
+}
+
+#[derive(Clone, Copy)]
+enum By<'a> {
+    /// An instruction, as this operand.
+    Inst(&'a Inst, usize),
+    Yield,
+    Return,
+}
+
+impl<'a> Taker<'a> {
+    fn new(inst: &'a Inst, operand: usize) -> Self {
+        Taker { span: inst.span, by: By::Inst(inst, operand) }
+    }
+
+    /// As it stands in messages.
+    fn shown(&self) -> String {
+        let inst = match self.by {
+            By::Inst(inst, _) => inst,
+            By::Yield => return "`yield`".into(),
+            By::Return => return "`return`".into(),
+        };
+        match &inst.op {
+            Op::For | Op::While => "the loop".into(),
+            Op::Call(name) => format!("`call @{name}`"),
+            Op::Drive(name, _) => format!("`drive @{name}`"),
+            Op::Push => "`push`".into(),
+            Op::Pop => "`pop`".into(),
+            Op::Array(op) => format!("`{}`", op.name()),
+            _ => "`store`".into(),
+        }
+    }
+
+    /// The version it made.
+    fn next(&self) -> Option<Value> {
+        let By::Inst(inst, operand) = self.by else { return None };
+        let at = match &inst.op {
+            Op::For => operand.checked_sub(2)?,
+            Op::While => operand,
+            Op::Call(_) | Op::Drive(..) => return None,
+            Op::Push if operand > 0 => return None,
+            _ => 0,
+        };
+        inst.results.get(at).copied()
+    }
+}
+
+/// The last record of a tape, where its `push` stands in the same block.
+#[derive(Clone)]
+struct Record {
+    types: Vec<Type>,
+    span: Span,
+    /// The tape without it.
+    below: Value,
 }
 
 struct Verifier<'a> {
     module: &'a Module,
     func: &'a Func,
     visible: Vec<bool>,
-    consumed: HashSet<Value>,
+    /// Where each value is defined, once it has been.
+    defined: Vec<Option<Span>>,
+    consumed: HashMap<Value, Taker<'a>>,
     /// Versions that exits of the loop around take over.
-    left_with: HashSet<Value>,
+    left_with: HashMap<Value, Taker<'a>>,
+    /// By version of a tape.
+    records: HashMap<Value, Record>,
 }
 
 type Checked = Result<(), Diagnostic>;
 
-impl Verifier<'_> {
+impl<'a> Verifier<'a> {
     fn error(&self, span: Span, message: impl Into<String>) -> Diagnostic {
         let message = format!("in `@{}`: {}", self.func.name, message.into());
         Diagnostic::new("ir-invalid", message).label(span, "this instruction")
     }
 
     fn show(&self, v: Value) -> String {
-        match &self.func.values[v.index()].name {
-            Some(name) => format!("%{name}.{}", v.0),
-            None => format!("%{}", v.0),
+        let data = &self.func.values[v.index()];
+        match (&data.constant, &data.name) {
+            (Some(c), _) => c.to_string(),
+            (None, Some(name)) => format!("%{name}.{}", v.0),
+            (None, None) => format!("%{}", v.0),
+        }
+    }
+
+    /// What a value is, as it stands in messages.
+    fn kind(&self, v: Value) -> String {
+        match self.func.ty(v) {
+            Type::Tape => "a tape".into(),
+            ty => format!("which is {ty}"),
         }
     }
 
@@ -152,36 +163,59 @@ impl Verifier<'_> {
             return Ok(());
         }
         if !self.visible[v.index()] {
-            let message = format!("`{}` is used where it is not defined", self.show(v));
-            return Err(self.error(span, message));
+            return Err(match self.defined[v.index()] {
+                Some(place) => self
+                    .error(
+                        span,
+                        format!("`{}` is used outside the block that defines it", self.show(v)),
+                    )
+                    .label(place, "defined here")
+                    .help("`yield` it from that block, and use the result of the `if` or loop"),
+                None => {
+                    let message = format!("`{}` is used before it is defined", self.show(v));
+                    self.error(span, message)
+                }
+            });
         }
-        if self.consumed.contains(&v) {
-            let message = format!(
-                "`{}` is used after a `store`, loop, branch or call took it over; use the version that made, or `copy` first",
-                self.show(v)
-            );
-            return Err(self.error(span, message));
-        }
-        Ok(())
+        let Some(taker) = self.consumed.get(&v) else { return Ok(()) };
+        let message = format!(
+            "`{}`, {}, is used after {} took it over",
+            self.show(v),
+            self.kind(v),
+            taker.shown()
+        );
+        let error = self.error(span, message).label(taker.span, "taken over here");
+        let is_tape = self.func.ty(v) == Type::Tape;
+        Err(match taker.next().map(|next| self.show(next)) {
+            Some(next) if is_tape => error.help(format!("use `{next}`, which it made")),
+            Some(next) => {
+                error.help(format!("use `{next}`, which it made, or `copy` the array before"))
+            }
+            None if is_tape => error.help("a tape is handed on, never shared"),
+            None => error.help("`copy` the array before"),
+        })
     }
 
     /// A use that takes a linear value over.
-    fn takes(&mut self, v: Value, span: Span) -> Checked {
-        self.reads(v, span)?;
+    fn takes(&mut self, v: Value, taker: Taker<'a>) -> Checked {
+        self.reads(v, taker.span)?;
         if self.func.ty(v).is_linear() {
-            self.consumed.insert(v);
+            self.consumed.insert(v, taker);
         }
         Ok(())
     }
 
     fn define(&mut self, v: Value, span: Span) -> Checked {
+        self.defined[v.index()] = Some(span);
         if std::mem::replace(&mut self.visible[v.index()], true) {
             return Err(self.error(span, format!("`{}` is defined twice", self.show(v))));
         }
         Ok(())
     }
 
-    fn block(&mut self, block: &Block, ends: &Ends) -> Checked {
+    fn block(&mut self, block: &'a Block, ends: &Ends) -> Checked {
+        // Whether a nested block runs is not known, so it counts for itself.
+        let around = std::mem::take(&mut self.records);
         let mut scope: Vec<Value> = block.params.clone();
         for p in &block.params {
             self.define(*p, Span::default())?;
@@ -195,27 +229,68 @@ impl Verifier<'_> {
                 scope.push(*r);
             }
         }
-        for y in &block.yields {
-            self.takes(*y, last)?;
-        }
-        if let Ends::Loop(types) | Ends::Branch(types) = ends {
-            let yields: Vec<Type> = block.yields.iter().map(|y| self.func.ty(*y)).collect();
-            if yields != *types {
+        // Programs made by others say only where instructions stand.
+        let end = if block.end == Span::default() { last } else { block.end };
+        let by = if matches!(ends, Ends::Function) { By::Return } else { By::Yield };
+        let taker = Taker { span: end, by };
+        for (k, y) in block.yields.iter().enumerate() {
+            if self.func.values.get(y.index()).is_some_and(|v| v.ty.is_linear())
+                && block.yields[..k].contains(y)
+            {
                 let message = format!(
-                    "a block yields ({}), but ({}) is needed",
-                    infer::list(&yields),
-                    infer::list(types)
+                    "{} hands on `{}`, {}, twice",
+                    taker.shown(),
+                    self.show(*y),
+                    self.kind(*y)
                 );
-                return Err(self.error(last, message));
+                return Err(self.error(end, message).help("`copy` an array for one of them"));
             }
+            self.takes(*y, taker)?;
         }
+        self.ends(block, ends, end)?;
+        self.records = around;
         for v in scope {
             self.visible[v.index()] = false;
         }
         Ok(())
     }
 
-    fn inst(&mut self, inst: &Inst, ends: &Ends) -> Checked {
+    /// Whether a block yields what it must.
+    fn ends(&self, block: &Block, ends: &Ends, span: Span) -> Checked {
+        let (types, what, must, help) = match ends {
+            Ends::Function => return Ok(()),
+            Ends::Loop(types) => (
+                types,
+                "the body of the loop",
+                "the loop carries",
+                "a body yields the next value of every carry, in order",
+            ),
+            Ends::Exit(types) => (
+                types,
+                "the exit",
+                "the loop carries",
+                "an exit yields the results of the loop it leaves, one per carry",
+            ),
+            Ends::Branch(types, k) => (
+                types,
+                if *k == 0 { "the first block of the `if`" } else { "the `else` block" },
+                "the `if` gives",
+                "both blocks of an `if` yield values of the same types",
+            ),
+        };
+        let yields: Vec<Type> = block.yields.iter().map(|y| self.func.ty(*y)).collect();
+        if yields == *types {
+            return Ok(());
+        }
+        let message = format!(
+            "{what} yields ({}), but {must} ({})",
+            infer::list(&yields),
+            infer::list(types)
+        );
+        Err(self.error(span, message).help(help))
+    }
+
+    fn inst(&mut self, inst: &'a Inst, ends: &Ends) -> Checked {
         let types = |values: &[Value]| values.iter().map(|v| self.func.ty(*v)).collect::<Vec<_>>();
         for a in &inst.args {
             self.reads(*a, inst.span)?;
@@ -224,7 +299,12 @@ impl Verifier<'_> {
         match infer::results(&inst.op, &args) {
             Some(Err(message)) => return Err(self.error(inst.span, message)),
             Some(Ok(expected)) if expected != results => {
-                return Err(self.error(inst.span, "the result types do not fit the operation"));
+                let message = format!(
+                    "the results are ({}), but the operation gives ({})",
+                    infer::list(&results),
+                    infer::list(&expected)
+                );
+                return Err(self.error(inst.span, message));
             }
             _ => {}
         }
@@ -232,25 +312,34 @@ impl Verifier<'_> {
             op if op.takes().is_some() => {
                 let target = inst.args[0];
                 if inst.args[1..].contains(&target) {
+                    let taker = Taker::new(inst, 0);
                     let message = format!(
-                        "`{}` is changed in place and used by the same operation; `copy` it for one of them",
-                        self.show(target)
+                        "`{}` is changed in place by {} and read by it as well",
+                        self.show(target),
+                        taker.shown()
                     );
-                    return Err(self.error(inst.span, message));
+                    return Err(self.error(inst.span, message).help("`copy` it for one of them"));
                 }
-                self.takes(target, inst.span)?;
+                self.takes(target, Taker::new(inst, 0))?;
             }
             // Array handles go onto the tape with their storage.
-            Op::Push => inst.args.iter().try_for_each(|a| self.takes(*a, inst.span))?,
-            Op::Pop => {
-                if args != [Type::Tape] || results.first() != Some(&Type::Tape) {
-                    return Err(self.error(inst.span, "`pop` takes a tape and gives it back first"));
+            Op::Push => {
+                for (k, a) in inst.args.iter().enumerate() {
+                    self.takes(*a, Taker::new(inst, k))?;
                 }
-                self.takes(inst.args[0], inst.span)?;
+                let record =
+                    Record { types: args[1..].to_vec(), span: inst.span, below: inst.args[0] };
+                self.records.insert(inst.results[0], record);
             }
+            Op::Pop => self.pop(inst, &args, &results)?,
             Op::Call(name) => {
                 let Some(callee) = self.module.func(name) else {
-                    return Err(self.error(inst.span, format!("there is no function `@{name}`")));
+                    let names = self.module.funcs.iter().map(|f| &*f.name);
+                    let error = self.error(inst.span, format!("there is no function `@{name}`"));
+                    return Err(match super::spell::nearest(name, names) {
+                        Some(near) => error.help(format!("is `@{near}` meant?")),
+                        None => error,
+                    });
                 };
                 let wanted = callee.param_types();
                 if args != wanted || results != callee.results {
@@ -277,36 +366,47 @@ impl Verifier<'_> {
                     return Err(self.error(inst.span, format!("there is no function `@{callee}`")));
                 };
                 if args != callee.param_types() || results != callee.results {
-                    let message = format!("`drive @{name}` does not fit `@{}`", callee.name);
+                    let message = format!(
+                        "`drive @{name}` runs `@{}`, which is ({}) -> ({}), but is given as ({}) -> ({})",
+                        callee.name,
+                        infer::list(&callee.param_types()),
+                        infer::list(&callee.results),
+                        infer::list(&args),
+                        infer::list(&results)
+                    );
                     return Err(self.error(inst.span, message));
                 }
                 self.call_args(callee, inst)?;
             }
             Op::If => {
                 if args != [Type::Bool] || inst.blocks.len() != 2 {
-                    return Err(self.error(inst.span, "`if` takes a bool and two blocks"));
+                    let message = self.no_condition("if", inst);
+                    return Err(self.error(inst.span, message));
                 }
                 // A version may be consumed on both paths, once on each.
                 let before = self.consumed.clone();
-                let ends = Ends::Branch(results);
-                self.block(&inst.blocks[0], &ends)?;
+                self.block(&inst.blocks[0], &Ends::Branch(results.clone(), 0))?;
                 let after_then = std::mem::replace(&mut self.consumed, before);
-                self.block(&inst.blocks[1], &ends)?;
+                self.block(&inst.blocks[1], &Ends::Branch(results, 1))?;
                 self.consumed.extend(after_then);
             }
             Op::ExitIf => {
                 let Ends::Loop(types) = ends else {
                     let message = "`exit_if` must stand directly in the body of a loop";
-                    return Err(self.error(inst.span, message));
+                    return Err(self.error(inst.span, message).help(
+                        "a block of an `if` can yield whether to leave, for an `exit_if` after it",
+                    ));
                 };
                 if args != [Type::Bool] || inst.blocks.len() != 1 {
-                    return Err(self.error(inst.span, "`exit_if` takes a bool and a block"));
+                    let message = self.no_condition("exit_if", inst);
+                    return Err(self.error(inst.span, message));
                 }
                 // What the exit consumes is still there when the loop goes on, but not after the loop.
                 let before = self.consumed.clone();
-                self.block(&inst.blocks[0], &Ends::Branch(types.clone()))?;
+                self.block(&inst.blocks[0], &Ends::Exit(types.clone()))?;
                 let taken = std::mem::replace(&mut self.consumed, before);
-                self.left_with.extend(taken.difference(&self.consumed));
+                let new = taken.into_iter().filter(|(v, _)| !self.consumed.contains_key(v));
+                self.left_with.extend(new);
             }
             Op::For | Op::While => self.looping(inst, &args, results)?,
             _ => {}
@@ -314,26 +414,67 @@ impl Verifier<'_> {
         Ok(())
     }
 
+    fn no_condition(&self, name: &str, inst: &Inst) -> String {
+        match inst.args[..] {
+            [v] => format!(
+                "the condition of `{name}` is a bool, but `{}` is {}",
+                self.show(v),
+                self.func.ty(v)
+            ),
+            _ => format!("`{name}` takes one condition, but is given {}", inst.args.len()),
+        }
+    }
+
+    /// What is popped is what was pushed last, where that is in sight.
+    fn pop(&mut self, inst: &'a Inst, args: &[Type], results: &[Type]) -> Checked {
+        if args != [Type::Tape] || results.first() != Some(&Type::Tape) {
+            let message = format!(
+                "`pop` takes a tape and gives it back before the values, but is ({}) -> ({})",
+                infer::list(args),
+                infer::list(results)
+            );
+            return Err(self.error(inst.span, message));
+        }
+        self.takes(inst.args[0], Taker::new(inst, 0))?;
+        let Some(record) = self.records.remove(&inst.args[0]) else { return Ok(()) };
+        if record.types != results[1..] {
+            let message = format!(
+                "`pop` takes ({}) from `{}`, but its last record is ({})",
+                infer::list(&results[1..]),
+                self.show(inst.args[0]),
+                infer::list(&record.types)
+            );
+            return Err(self
+                .error(inst.span, message)
+                .label(record.span, "pushed here")
+                .help("the last record comes back first, with the types it was pushed with"));
+        }
+        if let Some(below) = self.records.remove(&record.below) {
+            self.records.insert(inst.results[0], below);
+        }
+        Ok(())
+    }
+
     /// A call takes over the arrays its callee writes or hands on; it only reads the others.
-    fn call_args(&mut self, callee: &Func, inst: &Inst) -> Checked {
+    fn call_args(&mut self, callee: &Func, inst: &'a Inst) -> Checked {
         for (k, (arg, param)) in inst.args.iter().zip(callee.params()).enumerate() {
             if self.func.ty(*arg) == Type::Tape || consumes(self.module, callee, *param) {
                 let others = inst.args.iter().enumerate().filter(|(j, _)| *j != k);
                 if self.func.ty(*arg).is_linear() && others.map(|(_, a)| a).any(|a| a == arg) {
                     let message = format!(
-                        "`{}` is passed twice to `@{}`, which takes it over; `copy` it for one of them",
+                        "`{}` is passed twice to `@{}`, which takes it over",
                         self.show(*arg),
                         callee.name
                     );
-                    return Err(self.error(inst.span, message));
+                    return Err(self.error(inst.span, message).help("`copy` it for one of them"));
                 }
-                self.takes(*arg, inst.span)?;
+                self.takes(*arg, Taker::new(inst, k))?;
             }
         }
         Ok(())
     }
 
-    fn looping(&mut self, inst: &Inst, args: &[Type], results: Vec<Type>) -> Checked {
+    fn looping(&mut self, inst: &'a Inst, args: &[Type], results: Vec<Type>) -> Checked {
         let bounds = if inst.op == Op::For { 2 } else { 0 };
         let well_formed = inst.blocks.len() == 1
             && args.len() == bounds + results.len()
@@ -342,80 +483,53 @@ impl Verifier<'_> {
         let params: Vec<Type> =
             inst.blocks.iter().flat_map(|b| &b.params).map(|p| self.func.ty(*p)).collect();
         if !well_formed || params.first() != Some(&Type::I64) || params[1..] != results[..] {
-            let message = "a loop needs integer bounds, a counter, and the same types for carries, block parameters and results";
+            let message = match inst
+                .args
+                .iter()
+                .take(bounds)
+                .find(|a| self.func.ty(**a) != Type::I64)
+            {
+                Some(v) => format!(
+                    "the bounds of a loop are i64, but `{}` is {}",
+                    self.show(*v),
+                    self.func.ty(*v)
+                ),
+                None => format!(
+                    "a loop needs a counter and the same types for carries ({}), block parameters ({}) and results ({})",
+                    infer::list(args.get(bounds..).unwrap_or_default()),
+                    infer::list(params.get(1..).unwrap_or_default()),
+                    infer::list(&results)
+                ),
+            };
             return Err(self.error(inst.span, message));
         }
         if inst.blocks[0].parallel {
             parallel::independent(self.func, inst).map_err(|m| self.error(inst.span, m))?;
         }
-        for init in &inst.args[bounds..] {
-            self.takes(*init, inst.span)?;
+        for (k, init) in inst.args.iter().enumerate().skip(bounds) {
+            self.takes(*init, Taker::new(inst, k))?;
         }
         let before = self.consumed.clone();
         let around = std::mem::take(&mut self.left_with);
         self.block(&inst.blocks[0], &Ends::Loop(results))?;
         // A body runs many times: it may consume its own versions only.
-        let taken = self.consumed.union(&self.left_with);
-        let outer = taken.copied().find(|v| !before.contains(v) && self.visible[v.index()]);
-        if let Some(v) = outer {
+        let taken = self.consumed.iter().chain(&self.left_with);
+        let outer = taken
+            .filter(|(v, _)| !before.contains_key(v) && self.visible[v.index()])
+            .min_by_key(|(v, _)| **v);
+        if let Some((v, taker)) = outer {
+            let name = self.show(*v);
             let message = format!(
-                "the loop body takes over `{}`, which is defined outside it; carry it instead",
-                self.show(v)
+                "in the body of a loop, {} takes over `{name}`, {}, from outside it",
+                taker.shown(),
+                self.kind(*v)
             );
-            return Err(self.error(inst.span, message));
+            return Err(self.error(taker.span, message).label(inst.span, "the loop").help(format!(
+                "a body runs many times: carry it, `carry (%x = {name})`, and yield its next version"
+            )));
         }
         self.consumed = before;
         self.left_with = around;
         Ok(())
-    }
-}
-
-/// Whether a function takes over its array or tape parameter `v`: stores into it, carries it, returns it,
-/// or passes it to a function of the module that does. Functions that are not there take over nothing.
-pub fn consumes(module: &Module, func: &Func, v: Value) -> bool {
-    let mut seen = HashSet::new();
-    func.ty(v).is_linear() && takes_over(module, &func.body, v, &mut seen)
-}
-
-/// The same of a function alone: what only its callees take over does not count.
-pub fn consumes_itself(func: &Func, v: Value) -> bool {
-    consumes(&Module::default(), func, v)
-}
-
-/// `seen` holds the parameters looked at already: recursion adds nothing to what they do.
-fn takes_over<'m>(
-    module: &'m Module,
-    block: &Block,
-    v: Value,
-    seen: &mut HashSet<(&'m str, usize)>,
-) -> bool {
-    block.yields.contains(&v)
-        || block.insts.iter().any(|inst| {
-            let used = inst.args.contains(&v);
-            let taken = match &inst.op {
-                op if op.takes().is_some() => inst.args[0] == v,
-                Op::Push | Op::Pop | Op::For | Op::While => used,
-                Op::Call(_) | Op::Drive(..) if used => {
-                    let params = callee(module, &inst.op)
-                        .into_iter()
-                        .flat_map(|f| f.params().iter().enumerate().map(move |(k, p)| (f, k, *p)));
-                    let passed = params.filter(|(_, k, _)| inst.args.get(*k) == Some(&v));
-                    passed.collect::<Vec<_>>().into_iter().any(|(f, k, p)| {
-                        seen.insert((&*f.name, k)) && takes_over(module, &f.body, p, seen)
-                    })
-                }
-                _ => false,
-            };
-            taken || inst.blocks.iter().any(|b| takes_over(module, b, v, seen))
-        })
-}
-
-/// The function an instruction calls.
-fn callee<'m>(module: &'m Module, op: &Op) -> Option<&'m Func> {
-    match op {
-        Op::Call(name) => module.func(name),
-        Op::Drive(name, Phase::Forward) => module.func(&module.plan(name)?.record),
-        Op::Drive(name, Phase::Reverse) => module.func(&module.plan(name)?.reverse),
-        _ => None,
     }
 }

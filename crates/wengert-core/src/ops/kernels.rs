@@ -149,7 +149,7 @@ pub fn compute(op: &ArrayOp, args: &[Operand]) -> Kernel<Computed> {
             let picked = args[1].ints();
             let row = count(&shape[1..]);
             for i in picked {
-                index(*i, shape[0], None)?;
+                index(*i, shape[0], (shape.len() > 1).then_some(0))?;
             }
             let mut wanted = shape.to_vec();
             wanted[0] = picked.len();
@@ -282,7 +282,7 @@ pub fn update(op: &ArrayOp, shape: &[usize], x: ElementsMut, args: &[Operand]) -
             }
             // All or nothing, so that a fault leaves no half-written array.
             for i in picked {
-                index(*i, shape[0], None)?;
+                index(*i, shape[0], (shape.len() > 1).then_some(0))?;
             }
             match (x, v) {
                 (ElementsMut::F64(x), Elements::F64(v)) => scatter(x, picked, v, shape),

@@ -35,7 +35,9 @@ pub fn rebuild(func: &Func, name: &str, hook: &mut Hook<'_>) -> Func {
     let params: Vec<_> = func.params().iter().map(|p| (func.ty(*p), func.name_of(*p))).collect();
     let (mut b, values) = Builder::new(name, &params);
     let results = Copier::of(func, &values).body(func, &mut b, hook);
-    b.finish(results)
+    let mut copy = b.finish(results);
+    copy.body.end = func.body.end;
+    copy
 }
 
 /// What stands for what in a copy.
@@ -115,7 +117,7 @@ impl Copier {
         }
         self.insts_with(func, b, block, hook);
         let yields = self.all(func, b, &block.yields);
-        Block { parallel: block.parallel, ..b.close_block(yields) }
+        Block { parallel: block.parallel, end: block.end, ..b.close_block(yields) }
     }
 
     /// Copies one instruction as it is.

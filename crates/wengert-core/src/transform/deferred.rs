@@ -189,14 +189,8 @@ fn defer(
     let outer = std::mem::take(&mut emit.insts);
     let applied = emit.apply(c, filled, sizes, rows);
     let apply = std::mem::replace(&mut emit.insts, outer);
-    let then =
-        Block { params: Vec::new(), insts: apply, yields: vec![applied, zero], ..Block::default() };
-    let wait = Block {
-        params: Vec::new(),
-        insts: Vec::new(),
-        yields: vec![c, counted],
-        ..Block::default()
-    };
+    let then = Block { insts: apply, yields: vec![applied, zero], ..Block::default() };
+    let wait = Block { yields: vec![c, counted], ..Block::default() };
     let state = emit.all(Op::If, &[full], &[matrix, Type::I64], vec![then, wait]);
     let body = &mut inst.blocks[0];
     let added = emit.insts.len();

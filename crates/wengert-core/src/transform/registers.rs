@@ -180,10 +180,8 @@ fn first_element(func: &mut Func, inst: &Inst, carry: usize, found: &Found) -> B
         span: inst.span,
     };
     let zero = func.constant(Scalar::F64(0.0));
-    let then =
-        Block { params: Vec::new(), insts: vec![load], yields: vec![loaded], ..Block::default() };
-    let otherwise =
-        Block { params: Vec::new(), insts: Vec::new(), yields: vec![zero], ..Block::default() };
+    let then = Block { insts: vec![load], yields: vec![loaded], ..Block::default() };
+    let otherwise = Block { yields: vec![zero], ..Block::default() };
     let element = emit(func, Op::If, vec![runs], Type::F64, vec![then, otherwise]);
     Before { insts, element }
 }

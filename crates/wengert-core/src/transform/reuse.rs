@@ -43,7 +43,8 @@ impl Pass {
         let counts = uses::counts(&block);
         let (mut out, mut free): (Vec<Inst>, Vec<Value>) = (Vec::new(), Vec::new());
         let mut instead: HashMap<Value, Value> = HashMap::new();
-        let rest: Vec<Inst> = block.insts;
+        let mut block = block;
+        let rest: Vec<Inst> = std::mem::take(&mut block.insts);
         for (at, inst) in rest.iter().enumerate() {
             let mut inst = inst.clone();
             for a in &mut inst.args {

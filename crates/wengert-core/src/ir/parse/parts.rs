@@ -1,0 +1,69 @@
+//! Outlined loops and rules: the lines beside functions.
+
+use super::super::func::{LoopPlan, Rule};
+use super::super::lex::Token;
+use super::{Parsed, Parser};
+
+impl Parser {
+    fn count(&mut self) -> Parsed<usize> {
+        match self.peek() {
+            Token::Int(n) if *n >= 0 => {
+                let n = *n as usize;
+                self.next();
+                Ok(n)
+            }
+            _ => Err(self.expected("a number")),
+        }
+    }
+
+    pub(super) fn plan(&mut self) -> Parsed<LoopPlan> {
+        self.word("loop")?;
+        let name = self.symbol()?;
+        let bounded = self.is_word("for");
+        self.word(if bounded { "for" } else { "while" })?;
+        self.word("carries")?;
+        let carries = self.count()?;
+        self.word("state")?;
+        let state = self.count()?;
+        self.word("finals")?;
+        self.mark("(")?;
+        let mut finals = Vec::new();
+        while !self.accept(")") {
+            if !finals.is_empty() {
+                self.mark(",")?;
+            }
+            finals.push(self.count()?);
+        }
+        self.word("advance")?;
+        let advance = self.symbol()?;
+        self.word("record")?;
+        let record = self.symbol()?;
+        self.word("reverse")?;
+        let reverse = self.symbol()?;
+        Ok(LoopPlan { name, advance, record, reverse, carries, state, finals, bounded })
+    }
+
+    /// `rule @f jvp @g vjp @h`; one of the two may be missing.
+    pub(super) fn rule(&mut self) -> Parsed<Rule> {
+        self.word("rule")?;
+        let func = self.symbol()?;
+        let (mut jvp, mut vjp) = (None, None);
+        loop {
+            let (mode, by) = match self.peek() {
+                Token::Word(w) if w == "jvp" => ("jvp", &mut jvp),
+                Token::Word(w) if w == "vjp" => ("vjp", &mut vjp),
+                _ => break,
+            };
+            if by.is_some() {
+                let message = format!("the rule of `@{func}` has two functions for `{mode}`");
+                return Err(self.error(self.span(), message));
+            }
+            self.next();
+            *by = Some(self.symbol()?);
+        }
+        if jvp.is_none() && vjp.is_none() {
+            return Err(self.expected("`jvp @g` or `vjp @h`"));
+        }
+        Ok(Rule { func, jvp, vjp })
+    }
+}

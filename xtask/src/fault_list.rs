@@ -1,0 +1,424 @@
+//! The faults: see `faults`.
+
+use crate::faults::Fault;
+
+const CORE: &str = "wengert-core";
+const RUNTIME: &str = "wengert-runtime";
+
+type Tests = &'static [(&'static str, &'static str)];
+
+const DERIVATIVES: Tests =
+    &[(CORE, "generated"), (CORE, "derivatives"), (CORE, "arrays"), (CORE, "filetests")];
+const ARRAYS: Tests = &[(CORE, "arrays"), (CORE, "generated"), (CORE, "filetests")];
+const NESTED: Tests = &[(CORE, "nesting"), (CORE, "nesting_generated"), (CORE, "filetests")];
+const ROWS: Tests = &[(CORE, "rules")];
+const FREE: Tests = &[(CORE, "free"), (CORE, "lib"), (CORE, "filetests")];
+const STORES: Tests = &[(CORE, "generated"), (CORE, "lib"), (CORE, "filetests")];
+const FMA: Tests = &[(CORE, "generated"), (CORE, "arrays"), (CORE, "filetests")];
+const HOIST: Tests = &[(CORE, "generated"), (CORE, "filetests")];
+const FAULTY: Tests = &[(CORE, "generated"), (CORE, "filetests"), (CORE, "lib")];
+const NATIVE: Tests = &[(RUNTIME, "differential")];
+
+/// Every fault.
+pub(crate) const FAULTS: &[Fault] = &[
+    // An overwritten element is not put back.
+    Fault {
+        name: "skipped-restore",
+        file: "crates/wengert-core/src/transform/vjp/arrays.rs",
+        from: "reverse.b.op(store, &[&place[..], &[old]].concat())[0]",
+        to: "{\n                let _ = (store, old);\n                place[0]\n            }",
+        tests: DERIVATIVES,
+    },
+    // An overwritten slice is not put back.
+    Fault {
+        name: "skipped-slice-restore",
+        file: "crates/wengert-core/src/transform/vjp/arrays.rs",
+        from: "reverse.b.array(ArrayOp::Put, &[&place[..], &[old]].concat())",
+        to: "{\n                let _ = old;\n                place[0]\n            }",
+        tests: ARRAYS,
+    },
+    // The first two fields of a record are taken for each other.
+    Fault {
+        name: "swapped-pops",
+        file: "crates/wengert-core/src/transform/vjp/reverse.rs",
+        from: "let (tape, values) = self.b.pop(self.tape, &types);",
+        to: "let (tape, mut values) = self.b.pop(self.tape, &types);\n        if types.len() > 1 && types[0] == types[1] {\n            values.swap(0, 1);\n        }",
+        tests: DERIVATIVES,
+    },
+    // A partial with the wrong sign.
+    Fault {
+        name: "wrong-sign",
+        file: "crates/wengert-core/src/ops/table.rs",
+        from: "=> [-x.sin()];",
+        to: "=> [x.sin()];",
+        tests: ROWS,
+    },
+    // A partial with the wrong factor.
+    Fault {
+        name: "wrong-factor",
+        file: "crates/wengert-core/src/ops/table.rs",
+        from: "=> [y.recip_of(0.5)];",
+        to: "=> [y.recip_of(2.0)];",
+        tests: ROWS,
+    },
+    // A partial is not multiplied with what it meets.
+    Fault {
+        name: "missing-chain",
+        file: "crates/wengert-core/src/transform/emit.rs",
+        from: "(Partial::Of(p), None) => b.mul(p, d),",
+        to: "(Partial::Of(p), None) => p,",
+        tests: DERIVATIVES,
+    },
+    // What a loop is given and what it gives back are taken for different storage.
+    Fault {
+        name: "missed-alias-of-a-loop",
+        file: "crates/wengert-core/src/transform/vjp/nest.rs",
+        from: "self.unite_all(carried(inst), &inst.results);",
+        to: "",
+        tests: DERIVATIVES,
+    },
+    // What a branch yields and its result are taken for different storage.
+    Fault {
+        name: "missed-alias-of-a-branch",
+        file: "crates/wengert-core/src/transform/vjp/nest.rs",
+        from: "self.unite_all(&block.yields, &inst.results);",
+        to: "let _ = block;",
+        tests: DERIVATIVES,
+    },
+    // The reverse of a loop takes the exits that were not taken.
+    Fault {
+        name: "flipped-exit",
+        file: "crates/wengert-core/src/transform/vjp/reverse_loop.rs",
+        from: "let taken = self.b.prim(Prim::IEq, &[exit, number]);",
+        to: "let taken = self.b.prim(Prim::INe, &[exit, number]);",
+        tests: DERIVATIVES,
+    },
+    // The reverse of a loop counts from one too high.
+    Fault {
+        name: "reversed-range",
+        file: "crates/wengert-core/src/transform/vjp/reverse_loop.rs",
+        from: "let last = self.b.prim(Prim::WSub, &[to, one]);",
+        to: "let (last, _) = (to, one);",
+        tests: DERIVATIVES,
+    },
+    // The adjoint of an overwritten element lives on.
+    Fault {
+        name: "forgotten-reset",
+        file: "crates/wengert-core/src/transform/vjp/arrays.rs",
+        from: "let bar = self.b.op(store.clone(), &[&place[..], &[zero]].concat())[0];",
+        to: "let _ = zero;",
+        tests: DERIVATIVES,
+    },
+    // What a second use contributes replaces what the first did.
+    Fault {
+        name: "overwritten-adjoint",
+        file: "crates/wengert-core/src/transform/vjp/reverse.rs",
+        from: "let sum = self.scope.adjoint.get(&v).copied().filter(|_| !of_tape);",
+        to: "let sum = self.scope.adjoint.get(&v).copied().filter(|_| of_tape);",
+        tests: DERIVATIVES,
+    },
+    // The same for elements of arrays.
+    Fault {
+        name: "overwritten-element",
+        file: "crates/wengert-core/src/transform/vjp/arrays.rs",
+        from: "let sum = self.b.add(old, d);",
+        to: "let (sum, _) = (d, old);",
+        tests: DERIVATIVES,
+    },
+    // A carry-out is taken for the carry beside its own.
+    Fault {
+        name: "wrong-join",
+        file: "crates/wengert-core/src/transform/vjp/remat.rs",
+        from: "let p = *block.params.get(k + 1)?;",
+        to: "let p = *block.params.get(k)?;",
+        tests: DERIVATIVES,
+    },
+    // A load is executed again although its element may have been overwritten.
+    Fault {
+        name: "late-load",
+        file: "crates/wengert-core/src/transform/vjp/remat.rs",
+        from: "&& !insts[at..upto].iter().any(|i| takes_over(i, x))",
+        to: "",
+        tests: DERIVATIVES,
+    },
+    // What only an exit makes vary is taken for constant.
+    Fault {
+        name: "passive-exit",
+        file: "crates/wengert-core/src/transform/activity.rs",
+        from: "changed |= self.vary_all(func, &exit.blocks[0].yields, &inst.results);",
+        to: "",
+        tests: DERIVATIVES,
+    },
+    // What only an exit hands on is taken for useless.
+    Fault {
+        name: "useless-exit",
+        file: "crates/wengert-core/src/transform/activity.rs",
+        from: "changed |= self.use_block(func, &exit.blocks[0], &inst.results);",
+        to: "",
+        tests: DERIVATIVES,
+    },
+    // Versions of a tape do not share what is known of them.
+    Fault {
+        name: "passive-tape",
+        file: "crates/wengert-core/src/transform/activity.rs",
+        from: "Op::Push | Op::Pop => join(&inst.args[..1], &inst.results[..1]),",
+        to: "",
+        tests: NESTED,
+    },
+    // An adjoint gets the shape of the result.
+    Fault {
+        name: "dims-of-another-array",
+        file: "crates/wengert-core/src/transform/vjp/arrays.rs",
+        from: "let dims = self.dims(x);\n                let d = self.b.array(ArrayOp::Reshape",
+        to: "let dims = self.dims(inst.results[0]);\n                let d = self.b.array(ArrayOp::Reshape",
+        tests: ARRAYS,
+    },
+    // The adjoint of a product without its transpose.
+    Fault {
+        name: "gemm-left-transpose",
+        file: "crates/wengert-core/src/transform/vjp/arrays.rs",
+        from: "(false, No) => ((ta.flip(), No), [other, bar]),",
+        to: "(false, No) => ((ta, No), [other, bar]),",
+        tests: ARRAYS,
+    },
+    // The same of a product with the transpose of its right factor.
+    Fault {
+        name: "gemm-right-transpose",
+        file: "crates/wengert-core/src/transform/vjp/arrays.rs",
+        from: "(false, Yes) => ((Yes, ta), [bar, other]),",
+        to: "(false, Yes) => ((Yes, ta.flip()), [bar, other]),",
+        tests: ARRAYS,
+    },
+    // The adjoint of what was added to is forgotten.
+    Fault {
+        name: "add-slice-ends",
+        file: "crates/wengert-core/src/transform/vjp/arrays.rs",
+        from: "if self.activity.is_active(x0) {\n                if *op == ArrayOp::Put {",
+        to: "if self.activity.is_active(x0) && *op == ArrayOp::Put {\n                if *op == ArrayOp::Put {",
+        tests: ARRAYS,
+    },
+    // The adjoint of a gather is gathered as well.
+    Fault {
+        name: "gather-for-scatter",
+        file: "crates/wengert-core/src/transform/vjp/arrays.rs",
+        from: "let bar = self.b.array(ArrayOp::ScatterAdd, &[bar, at, d]);",
+        to: "let d = self.b.array(ArrayOp::Gather, &[d, at]);\n                let bar = self.b.array(ArrayOp::ScatterAdd, &[bar, at, d]);",
+        tests: ARRAYS,
+    },
+    // The adjoint of a sum is spread along the axis before.
+    Fault {
+        name: "sum-axis",
+        file: "crates/wengert-core/src/transform/vjp/arrays.rs",
+        from: "let d = self.b.array(ArrayOp::Expand(*axis), &[d, n]);",
+        to: "let d = self.b.array(ArrayOp::Expand(axis.saturating_sub(1)), &[d, n]);",
+        tests: ARRAYS,
+    },
+    // The adjoint of an expansion is summed along the axis before.
+    Fault {
+        name: "expand-axis",
+        file: "crates/wengert-core/src/transform/vjp/arrays.rs",
+        from: "let d = self.b.array(ArrayOp::Sum(Some(*axis)), &[d]);",
+        to: "let d = self.b.array(ArrayOp::Sum(Some(axis.saturating_sub(1))), &[d]);",
+        tests: ARRAYS,
+    },
+    // A choice has the tangent of the side that was not chosen.
+    Fault {
+        name: "other-tangent",
+        file: "crates/wengert-core/src/transform/jvp.rs",
+        from: "let t = [tangents[1].unwrap_or(zero), tangents[2].unwrap_or(zero)];",
+        to: "let t = [tangents[2].unwrap_or(zero), tangents[1].unwrap_or(zero)];",
+        tests: DERIVATIVES,
+    },
+    // The reverse of a branch is that of the other side.
+    Fault {
+        name: "other-branch",
+        file: "crates/wengert-core/src/transform/vjp/reverse.rs",
+        from: "let results = self.b.inst(Op::If, vec![condition], &types, blocks);",
+        to: "let blocks = blocks.into_iter().rev().collect();\n        let results = self.b.inst(Op::If, vec![condition], &types, blocks);",
+        tests: DERIVATIVES,
+    },
+    // Elementwise operations wait although what they read is overwritten.
+    Fault {
+        name: "elementwise-write-between",
+        file: "crates/wengert-core/src/transform/elementwise.rs",
+        from: "\n                || g.reads.iter().any(|r| taken.contains(r))",
+        to: "",
+        tests: FREE,
+    },
+    // A copy goes although the original is overwritten before it is read.
+    Fault {
+        name: "copy-write-between",
+        file: "crates/wengert-core/src/transform/copies.rs",
+        from: "&& !taken(x, &after[..=end])",
+        to: "",
+        tests: FREE,
+    },
+    // A copy of the caller's array goes, and the caller's array is written.
+    Fault {
+        name: "copy-of-the-callers",
+        file: "crates/wengert-core/src/transform/copies.rs",
+        from: "let owned = uses::defined(block).contains(&x) && !kept.contains(&x);",
+        to: "let owned = uses::defined(block).contains(&x);",
+        tests: FREE,
+    },
+    // Storage is used again without clearing although its elements are read.
+    Fault {
+        name: "reuse-read-between",
+        file: "crates/wengert-core/src/transform/reuse.rs",
+        from: "whole && !exits && counts.get(&p) == Some(&1) && body.insts.iter().any(pokes)",
+        to: "whole && !exits && body.insts.iter().any(pokes)",
+        tests: FREE,
+    },
+    // Storage that something took over is used again.
+    Fault {
+        name: "reuse-write-between",
+        file: "crates/wengert-core/src/transform/reuse.rs",
+        from: "free.extend(dying[at].iter().filter(|v| !taken.contains(v)));",
+        to: "free.extend(dying[at].iter());",
+        tests: FREE,
+    },
+    // Loops are fused although the second overwrites what the first reads.
+    Fault {
+        name: "fuse-write-between",
+        file: "crates/wengert-core/src/transform/fuse.rs",
+        from: "if uses_value(a, *init) && self.func.ty(*init).is_array() {",
+        to: "if false && self.func.ty(*init).is_array() {",
+        tests: FREE,
+    },
+    // Loops are fused although the second reads elements not made yet.
+    Fault {
+        name: "fuse-other-element",
+        file: "crates/wengert-core/src/transform/fuse.rs",
+        from: "inst.args[0] != v || inst.args[1] != counter ||",
+        to: "inst.args[0] != v ||",
+        tests: FREE,
+    },
+    // The products left over at the end are those of the wrong rows.
+    Fault {
+        name: "deferred-last-block",
+        file: "crates/wengert-core/src/transform/deferred.rs",
+        from: "let section = [x, zero, rows, one, zero, n, one];",
+        to: "let section = [x, one, rows, one, zero, n, one];",
+        tests: FREE,
+    },
+    // A store goes although something reads what it stored.
+    Fault {
+        name: "store-read-between",
+        file: "crates/wengert-core/src/transform/stores.rs",
+        from: "if uses.get(&inst.results[0]) == Some(&1) {",
+        to: "if uses.contains_key(&inst.results[0]) {",
+        tests: STORES,
+    },
+    // An element stays in a register although its place is written again.
+    Fault {
+        name: "register-write-between",
+        file: "crates/wengert-core/src/transform/registers.rs",
+        from: "if stores[last + 1..].iter().all(|(at, _)| at.differs(&next)) {",
+        to: "if true {",
+        tests: STORES,
+    },
+    // A product is fused with a sum although its factor has been overwritten.
+    Fault {
+        name: "fma-changed-operand",
+        file: "crates/wengert-core/src/transform/fma.rs",
+        from: "if !inst.args.iter().any(gone) {",
+        to: "let _ = gone;\n        {",
+        tests: FMA,
+    },
+    // What can fail is executed before the loop that may not run.
+    Fault {
+        name: "hoisted-failure",
+        file: "crates/wengert-core/src/transform/hoist.rs",
+        from: "if scalar && func.is_movable(&inst) && outside && may(&inst, surely) {",
+        to: "if scalar && inst.blocks.is_empty() && outside && may(&inst, surely) {",
+        tests: HOIST,
+    },
+    // What only an exit hands on is taken for dead.
+    Fault {
+        name: "dropped-live-value",
+        file: "crates/wengert-core/src/transform/dce.rs",
+        from: "live.extend(exits.map(|e| e.blocks[0].yields[k]));",
+        to: "let _ = exits;",
+        tests: DERIVATIVES,
+    },
+    // A loop whose stores can fail is taken for dead.
+    Fault {
+        name: "dropped-live-store",
+        file: "crates/wengert-core/src/transform/dce.rs",
+        from: "Op::For => inst.blocks[0].insts.iter().any(has_effect),",
+        to: "Op::For => false,",
+        tests: FAULTY,
+    },
+    // The iterations left over by groups start at the beginning.
+    Fault {
+        name: "group-remainder",
+        file: "crates/wengert-core/src/transform/unroll.rs",
+        from: "let rest = b.prim(Prim::WAdd, &[lo, covered]);",
+        to: "let (rest, _) = (lo, covered);",
+        tests: DERIVATIVES,
+    },
+    // Native code takes single-precision elements to be as large as doubles.
+    Fault {
+        name: "element-size",
+        file: "crates/wengert-runtime/src/jit/memory.rs",
+        from: "Some(Elem::F32) => (F32, 2),",
+        to: "Some(Elem::F32) => (F32, 3),",
+        tests: NATIVE,
+    },
+    // Native code takes columns for rows.
+    Fault {
+        name: "row-stride",
+        file: "crates/wengert-runtime/src/jit/memory.rs",
+        from: "let row = self.b.ins().imul(at, *len);",
+        to: "let row = self.b.ins().imul(at, array.dims()[0]);",
+        tests: NATIVE,
+    },
+    // Native code pops the fields of a record in the wrong order.
+    Fault {
+        name: "native-pop-order",
+        file: "crates/wengert-runtime/src/jit/tapes.rs",
+        from: "self.b.ins().store(self.regions.tape, word, top, 8 * k as i32);",
+        to: "self.b.ins().store(self.regions.tape, word, top, size as i32 - 8 - 8 * k as i32);",
+        tests: NATIVE,
+    },
+    // Native code keeps subnormals that the interpreter flushes.
+    Fault {
+        name: "native-flush",
+        file: "crates/wengert-runtime/src/jit/prims.rs",
+        from: "b.ins().brif(exponent, on, &[BlockArg::Value(x(0))], tiny, &[]);",
+        to: "b.ins().brif(exponent, on, &[BlockArg::Value(x(0))], on, &[BlockArg::Value(x(0))]);",
+        tests: NATIVE,
+    },
+    // Native code takes an index that one axis allows for one that every axis allows.
+    Fault {
+        name: "native-index-check",
+        file: "crates/wengert-runtime/src/jit/memory.rs",
+        from: "self.bounds.checked(storage, along, place);",
+        to: "self.bounds.checked(storage, Along::Axis(0), place);",
+        tests: NATIVE,
+    },
+    // Native code runs a loop over an empty range once.
+    Fault {
+        name: "native-empty-loop",
+        file: "crates/wengert-runtime/src/jit/loops.rs",
+        from: "let some = self.b.ins().icmp(IntCC::SignedLessThan, shape.start, shape.bound);",
+        to: "let some = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, shape.start, shape.bound);",
+        tests: NATIVE,
+    },
+    // The reverse of a pop pushes adjoints in the wrong order.
+    Fault {
+        name: "push-transpose",
+        file: "crates/wengert-core/src/transform/vjp/tapes.rs",
+        from: "let bar = self.b.push(bar, &adjoints);",
+        to: "let adjoints: Vec<Value> = adjoints.into_iter().rev().collect();\n        let bar = self.b.push(bar, &adjoints);",
+        tests: NESTED,
+    },
+    // Records hold zeros for the tangents of their fields.
+    Fault {
+        name: "missing-tangents",
+        file: "crates/wengert-core/src/transform/jvp.rs",
+        from: "args.extend(tangents);\n        let tape",
+        to: "args.extend(tangents.iter().map(|_| self.b.f64(0.0)).collect::<Vec<_>>());\n        let tape",
+        tests: NESTED,
+    },
+];
