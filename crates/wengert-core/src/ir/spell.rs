@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn misspelt_names() {
         for (word, meant) in
-            [("sine", "sin"), ("tahn", "tanh"), ("gatter", "gather"), ("exitif", "exit_if")]
+            [("sine", "sin"), ("tanhh", "tanh"), ("gatter", "gather"), ("exitif", "exit_if")]
         {
             assert_eq!(operation(word), Some(meant), "{word}");
         }
