@@ -74,6 +74,10 @@ impl Points {
                 vec![Scalar::F64(x), Scalar::I64(n.round() as i64)]
             }
             Prim::LogAddExp => floats(&self.terms()),
+            Prim::XLogY => {
+                let z = if self.random.below(2) == 0 { self.random.float(0.5, 2.0) } else { self.one().abs() };
+                floats(&[self.any(), z])
+            }
             Prim::PolyGamma => {
                 let n =
                     if self.random.below(2) == 0 { 0 } else { 1 + self.random.below(20) as i64 };

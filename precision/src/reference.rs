@@ -66,6 +66,7 @@ pub fn value(prim: Prim, inputs: &[Scalar], near: f64) -> Option<Float> {
         Prim::Pow | Prim::PowI => a.pow(x(1)),
         Prim::Hypot => a.hypot(&x(1)),
         Prim::LogAddExp => log_add_exp(a, x(1)),
+        Prim::XLogY => a * x(1).ln(),
         Prim::Erf => a.erf(),
         Prim::Erfc => a.erfc(),
         Prim::NormCdf => normal(&a),

@@ -56,6 +56,7 @@ const ROWS: [Row; 32] = [
     (Prim::Pow, 2, |x| x[0].powf(x[1])),
     (Prim::PowI, 3, |x| x[0].powf(x[1])),
     (Prim::Hypot, 2, |x| x[0].hypot(x[1])),
+    (Prim::XLogY, 4, |x| if x[0] == 0.0 && !x[1].is_nan() { 0.0 } else { x[0] * x[1].ln() }),
     (Prim::LogAddExp, 4, |x| {
         let (most, least) = (x[0].max(x[1]), x[0].min(x[1]));
         if x[0].is_nan() || x[1].is_nan() {
@@ -283,6 +284,14 @@ const POWERS: &[Case] = &[
     (Prim::PowI, &[1.0, LEAST], 1.0),
     (Prim::PowI, &[2.0, LEAST], 0.0),
     (Prim::PowI, &[-0.5, LEAST], INF),
+    (Prim::XLogY, &[0.0, 0.0], 0.0),
+    (Prim::XLogY, &[0.0, INF], 0.0),
+    (Prim::XLogY, &[0.0, NAN], NAN),
+    (Prim::XLogY, &[2.0, 0.0], -INF),
+    (Prim::XLogY, &[2.0, -1.0], NAN),
+    (Prim::XLogY, &[-INF, 2.0], -INF),
+    (Prim::XLogY, &[1e308, 1e308], INF),
+    (Prim::XLogY, &[3.0, 1.0], 0.0),
     (Prim::LogAddExp, &[-INF, -INF], -INF),
     (Prim::LogAddExp, &[-INF, 3.0], 3.0),
     (Prim::LogAddExp, &[INF, -INF], INF),

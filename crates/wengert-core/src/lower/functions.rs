@@ -17,7 +17,7 @@ const FUNCTIONS: &[(&str, Prim)] = &[
     ("erf", Prim::Erf), ("erfc", Prim::Erfc), ("lgamma", Prim::LGamma),
     ("normcdf", Prim::NormCdf), ("norminv", Prim::NormInv),
     ("sigmoid", Prim::Sigmoid), ("softplus", Prim::Softplus), ("relu", Prim::Relu),
-    ("logaddexp", Prim::LogAddExp),
+    ("logaddexp", Prim::LogAddExp), ("xlogy", Prim::XLogY),
     ("floor", Prim::Floor), ("ceil", Prim::Ceil), ("trunc", Prim::Trunc),
     ("sign", Prim::Sign), ("copysign", Prim::CopySign), ("fmod", Prim::Rem), ("clip", Prim::Clamp),
     ("stop_gradient", Prim::StopGradient),

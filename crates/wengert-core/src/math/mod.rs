@@ -73,6 +73,7 @@ programs! {
     PowI "powi";
     Hypot "hypot";
     LogAddExp "logaddexp";
+    XLogY "xlogy";
     Erf "erf";
     Erfc "erfc";
     NormCdf "normcdf";

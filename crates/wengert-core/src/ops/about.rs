@@ -55,6 +55,7 @@ impl Prim {
             PowI => "x to an integer power; 0^0 is 1",
             Hypot => "the root of a^2 + b^2, without overflow",
             LogAddExp => "log(e^a + e^b), without overflow",
+            XLogY => "x log(z), and 0 where x is 0",
             Erf => "the error function",
             Erfc => "1 - erf(x), without cancellation",
             NormCdf => "the distribution function of the standard normal",

@@ -200,6 +200,7 @@ table! {
     PowI     "powi"     "fi>f"  smooth 110 1.5 [(0.2, 3.0), (-5.0, 6.0)] (x, n) y => [n.as_float(x) * x.powi_less_one(n), Zero];
     Hypot    "hypot"    "ff>f"  smooth 35 1.0 (-10.0, 10.0) (a, b) y => [a / y.nonzero(), b / y.nonzero()];
     LogAddExp "logaddexp" "ff>f" smooth 110 2.0 (-10.0, 10.0) (a, b) y => [a.gap(b).sigmoid(), b.gap(a).sigmoid()];
+    XLogY    "xlogy"    "ff>f"  smooth 90 1.0 [(-10.0, 10.0), (0.01, 100.0)] (x, z) y => [z.log(), x / z];
 
     // special functions
     Erf      "erf"      "f>f"   smooth 60 1.5 (-2.5, 2.5)   (x) y => [gaussian(x) * TWO_BY_ROOT_PI];

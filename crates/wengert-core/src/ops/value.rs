@@ -180,7 +180,7 @@ pub fn eval(prim: Prim, x: &[Scalar]) -> Option<Result<Scalar, Trap>> {
         Ceil | Trunc | Sign | CopySign | Relu | Clamp | Rem => return None,
         Exp | Log | Sin | Cos | Tanh | Cbrt | Exp2 | Expm1 | Log2 | Log10 | Log1p | Tan | Asin
         | Acos | Atan | Atan2 | Sinh | Cosh | Asinh | Acosh | Atanh | Pow | PowI | Hypot
-        | LogAddExp => return None,
+        | LogAddExp | XLogY => return None,
         Erf | Erfc | NormCdf | NormInv | LGamma | PolyGamma | Sigmoid | Softplus => return None,
         Lt => bool(f(0) < f(1)),
         Le => bool(f(0) <= f(1)),
