@@ -56,6 +56,17 @@ pub(crate) fn run(name: Option<&str>) -> bool {
         }
     };
     let (start, mut missed) = (Instant::now(), 0);
+    match place.healthy(&chosen) {
+        Ok(None) => {}
+        Ok(Some(why)) => {
+            eprintln!("without a fault, {why}");
+            return false;
+        }
+        Err(error) => {
+            eprintln!("the tests cannot be run: {error}");
+            return false;
+        }
+    }
     for (k, fault) in chosen.iter().enumerate() {
         let begun = Instant::now();
         let outcome = place.plant(fault).unwrap_or_else(|e| Outcome::Broken(e.to_string()));
@@ -119,6 +130,24 @@ impl Place {
             }
         }
         Ok(())
+    }
+
+    /// What is wrong without a fault: the tests must pass, or they prove nothing.
+    fn healthy(&self, faults: &[&Fault]) -> io::Result<Option<String>> {
+        let mut tests: Vec<_> = faults.iter().flat_map(|f| f.tests).collect();
+        tests.sort_unstable();
+        tests.dedup();
+        for (package, test) in tests {
+            println!("without a fault: {package} {test}");
+            let failed = match self.built(package, test)? {
+                Ok(executable) => self.failure(package, &executable)?,
+                Err(why) => Some(why),
+            };
+            if let Some(by) = failed {
+                return Ok(Some(format!("{test} fails: {by}")));
+            }
+        }
+        Ok(None)
     }
 
     fn plant(&self, fault: &Fault) -> io::Result<Outcome> {
