@@ -118,11 +118,6 @@ pub enum Trap {
     DivisionByZero,
 }
 
-/// Flushes a subnormal to zero: an adjoint that decays into subnormals would run 50 times slower.
-pub fn flush(x: f64) -> f64 {
-    if x.abs() < f64::MIN_POSITIVE { 0.0 } else { x }
-}
-
 /// Division rounding down.
 pub fn floor_div(a: i64, b: i64) -> Result<i64, Trap> {
     if b == 0 {
@@ -141,14 +136,55 @@ pub fn floor_mod(a: i64, b: i64) -> Result<i64, Trap> {
     Ok(if r != 0 && (r < 0) != (b < 0) { r + b } else { r })
 }
 
+/// The rows of floats, for one size of them.
+macro_rules! float_rows {
+    ($name:ident, $float:ident, $kind:ident) => {
+        fn $name(prim: Prim, x: &[Scalar]) -> Option<Scalar> {
+            use Prim::*;
+            let f = |k: usize| match x[k] {
+                Scalar::$kind(v) => v,
+                _ => $float::NAN,
+            };
+            let float = Scalar::$kind;
+            let bool = Scalar::Bool;
+            Some(match prim {
+                Add => float(f(0) + f(1)),
+                Sub => float(f(0) - f(1)),
+                Mul => float(f(0) * f(1)),
+                Div => float(f(0) / f(1)),
+                Fma => float(f(0).mul_add(f(1), f(2))),
+                Neg => float(-f(0)),
+                Abs => float(f(0).abs()),
+                Min => float(if f(0) < f(1) { f(0) } else { f(1) }),
+                Max => float(if f(1) < f(0) { f(0) } else { f(1) }),
+                Floor => float(f(0).floor()),
+                Round => float(f(0).round_ties_even()),
+                // An adjoint that decays into subnormals would run 50 times slower.
+                Flush => float(if f(0).abs() < $float::MIN_POSITIVE { 0.0 } else { f(0) }),
+                Sqrt => float(f(0).sqrt()),
+                StopGradient => float(f(0)),
+                Lt => bool(f(0) < f(1)),
+                Le => bool(f(0) <= f(1)),
+                Gt => bool(f(0) > f(1)),
+                Ge => bool(f(0) >= f(1)),
+                Eq => bool(f(0) == f(1)),
+                Ne => bool(f(0) != f(1)),
+                FToI => Scalar::I64(f(0) as i64),
+                Demote => Scalar::F32(f(0) as f32),
+                Promote => Scalar::F64(f64::from(f(0))),
+                _ => return None,
+            })
+        }
+    };
+}
+float_rows!(of_doubles, f64, F64);
+float_rows!(of_singles, f32, F32);
+
 /// The value of a row at its inputs; `None` for elementary functions that are IR programs.
 ///
 /// The inputs have the types of the row's signature; the verifier has checked that.
 pub fn eval(prim: Prim, x: &[Scalar]) -> Option<Result<Scalar, Trap>> {
     use Prim::*;
-    if x.iter().any(|x| matches!(x, Scalar::F32(_))) && prim != Select {
-        return eval_single(prim, x).map(Ok);
-    }
     let f = |k: usize| match x[k] {
         Scalar::F64(v) => v,
         _ => f64::NAN,
@@ -163,31 +199,16 @@ pub fn eval(prim: Prim, x: &[Scalar]) -> Option<Result<Scalar, Trap>> {
     let bool = |v: bool| Ok(Scalar::Bool(v));
     let checked = |v: Option<i64>| v.map(Scalar::I64).ok_or(Trap::Overflow);
     Some(match prim {
-        Add => float(f(0) + f(1)),
-        Sub => float(f(0) - f(1)),
-        Mul => float(f(0) * f(1)),
-        Div => float(f(0) / f(1)),
-        Fma => float(f(0).mul_add(f(1), f(2))),
-        Neg => float(-f(0)),
-        Abs => float(f(0).abs()),
-        Min => float(if f(0) < f(1) { f(0) } else { f(1) }),
-        Max => float(if f(1) < f(0) { f(0) } else { f(1) }),
-        Floor => float(f(0).floor()),
-        Round => float(f(0).round_ties_even()),
-        Flush => float(flush(f(0))),
-        Sqrt => float(f(0).sqrt()),
-        StopGradient => float(f(0)),
+        Add | Sub | Mul | Div | Fma | Neg | Abs | Min | Max | Floor | Round | Flush | Sqrt
+        | StopGradient | Lt | Le | Gt | Ge | Eq | Ne | FToI | Demote | Promote => {
+            let single = x.iter().any(|x| matches!(x, Scalar::F32(_)));
+            return if single { of_singles(prim, x) } else { of_doubles(prim, x) }.map(Ok);
+        }
         Ceil | Trunc | Sign | CopySign | Relu | Clamp | Rem => return None,
         Exp | Log | Sin | Cos | Tanh | Cbrt | Exp2 | Expm1 | Log2 | Log10 | Log1p | Tan | Asin
         | Acos | Atan | Atan2 | Sinh | Cosh | Asinh | Acosh | Atanh | Pow | PowI | Hypot
         | LogAddExp | XLogY => return None,
         Erf | Erfc | NormCdf | NormInv | LGamma | PolyGamma | Sigmoid | Softplus => return None,
-        Lt => bool(f(0) < f(1)),
-        Le => bool(f(0) <= f(1)),
-        Gt => bool(f(0) > f(1)),
-        Ge => bool(f(0) >= f(1)),
-        Eq => bool(f(0) == f(1)),
-        Ne => bool(f(0) != f(1)),
         ILt => bool(i(0) < i(1)),
         ILe => bool(i(0) <= i(1)),
         IGt => bool(i(0) > i(1)),
@@ -217,47 +238,7 @@ pub fn eval(prim: Prim, x: &[Scalar]) -> Option<Result<Scalar, Trap>> {
         Shr => int((i(0) as u64).wrapping_shr(i(1) as u32) as i64),
         Sar => int(i(0).wrapping_shr(i(1) as u32)),
         IToF => float(i(0) as f64),
-        FToI => int(f(0) as i64),
         Bits => int(canonical_bits(f(0)) as i64),
         FromBits => float(f64::from_bits(i(0) as u64)),
-        Demote => Ok(Scalar::F32(f(0) as f32)),
-        Promote => float(f(0)),
-    })
-}
-
-/// The value of a row at single-precision inputs.
-fn eval_single(prim: Prim, x: &[Scalar]) -> Option<Scalar> {
-    use Prim::*;
-    let f = |k: usize| match x[k] {
-        Scalar::F32(v) => v,
-        _ => f32::NAN,
-    };
-    let float = Scalar::F32;
-    let bool = Scalar::Bool;
-    Some(match prim {
-        Add => float(f(0) + f(1)),
-        Sub => float(f(0) - f(1)),
-        Mul => float(f(0) * f(1)),
-        Div => float(f(0) / f(1)),
-        Fma => float(f(0).mul_add(f(1), f(2))),
-        Neg => float(-f(0)),
-        Abs => float(f(0).abs()),
-        Min => float(if f(0) < f(1) { f(0) } else { f(1) }),
-        Max => float(if f(1) < f(0) { f(0) } else { f(1) }),
-        Floor => float(f(0).floor()),
-        Round => float(f(0).round_ties_even()),
-        Flush => float(if f(0).abs() < f32::MIN_POSITIVE { 0.0 } else { f(0) }),
-        Sqrt => float(f(0).sqrt()),
-        StopGradient => float(f(0)),
-        Lt => bool(f(0) < f(1)),
-        Le => bool(f(0) <= f(1)),
-        Gt => bool(f(0) > f(1)),
-        Ge => bool(f(0) >= f(1)),
-        Eq => bool(f(0) == f(1)),
-        Ne => bool(f(0) != f(1)),
-        FToI => Scalar::I64(f(0) as i64),
-        Promote => Scalar::F64(f64::from(f(0))),
-        // Elementary functions: see `math`.
-        _ => return None,
     })
 }
