@@ -16,7 +16,7 @@ const FREE: Tests = &[(CORE, "free"), (CORE, "lib"), (CORE, "filetests")];
 const STORES: Tests = &[(CORE, "generated"), (CORE, "lib"), (CORE, "filetests")];
 const FMA: Tests = &[(CORE, "generated"), (CORE, "arrays"), (CORE, "filetests")];
 const HOIST: Tests = &[(CORE, "generated"), (CORE, "filetests")];
-const FAULTY: Tests = &[(CORE, "generated"), (CORE, "filetests"), (CORE, "lib")];
+const FAULTY: Tests = &[(CORE, "filetests"), (CORE, "generated")];
 const NATIVE: Tests = &[(RUNTIME, "differential")];
 
 /// Every fault.

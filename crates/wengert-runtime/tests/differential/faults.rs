@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use wengert_core::fault::FaultKind;
+use wengert_core::ops::Array;
 
 #[test]
 fn an_index_in_nested_loops() {
@@ -149,5 +150,31 @@ fn interrupted() {
         setter.join().unwrap();
         assert_eq!(fault.kind, FaultKind::Interrupted);
         assert!(fault.iterations[0].1 > 0);
+    }
+}
+
+/// An index that has been in range along one axis may be out of range along the other.
+#[test]
+fn every_axis_is_checked() {
+    let text = "
+        func @f(%m: [[f64]], %k: i64) -> f64 {
+          %a = load %m, 0, %k
+          %b = load %m, %k, 0
+          %c = add %a, %b
+          return %c
+        }
+        func @g(%m: [[f64]], %k: i64) -> f64 {
+          %a = load %m, %k, 0
+          %b = load %m, 0, %k
+          %c = add %a, %b
+          return %c
+        }";
+    let both = Both::new(text);
+    for (shape, entry, axis) in [([2, 4], "f", 0), ([4, 2], "g", 1)] {
+        let m = Array::new(shape.to_vec(), vec![1.5; 8]);
+        assert!(both.agree(entry, &[Arg::Shaped(&m), Arg::I64(1)]).is_ok());
+        let fault = both.agree(entry, &[Arg::Shaped(&m), Arg::I64(2)]).unwrap_err();
+        let wanted = format!("index 2 is out of range: `m` has 2 elements along axis {axis}");
+        assert_eq!(fault.to_string(), wanted);
     }
 }
