@@ -190,6 +190,37 @@ fn a_chain_of_operations() {
     assert_drops("chain", CHAIN, &args, Passes::ALL, [0.46, 0.06, 0.81]);
 }
 
+/// Gradient descent with momentum on a matrix, written with whole arrays.
+const DESCENT: &str = "
+    func @f(%x0: [[f64]], %t: [[f64]], %n: i64) -> f64 {
+      %rows = len %x0
+      %cols = dim[1] %x0
+      %v0 = fill %rows, %cols, 0.0
+      %xs = copy %x0
+      %x, %v = for %i in 0..%n carry (%x1 = %xs, %v1 = %v0) {
+        %d = sub %x1, %t
+        %s = tanh %d
+        %q = mul %s, %s
+        %c = sub 1.0, %q
+        %g = mul %s, %c
+        %step = mul %g, 0.1
+        %kept = mul %v1, 0.9
+        %v2 = sub %kept, %step
+        %x2 = add %x1, %v2
+        yield %x2, %v2
+      }
+      %e = sub %x, %t
+      %ee = mul %e, %e
+      %r = sum %ee
+      return %r
+    }";
+
+#[test]
+fn descent_with_momentum() {
+    let args = [matrix(40, 50), matrix(40, 50), Val::i64(20)];
+    assert_drops("descent", DESCENT, &args, Passes::ALL, [0.24, 0.03, 0.58]);
+}
+
 /// The gradients of the three programs, as reverse mode makes them.
 #[test]
 fn gradients() {

@@ -3,7 +3,7 @@
 use std::fmt;
 use wengert_core::interp::Val;
 use wengert_core::lower::ArgType;
-use wengert_core::ops::Scalar;
+use wengert_core::ops::{Elem, Scalar};
 
 /// A number, a truth value or an array.
 ///
@@ -98,14 +98,20 @@ impl Value {
     }
 
     /// Nothing for a tape, which no caller sees.
+    ///
+    /// # Panics
+    /// For what the language has no values of: single precision, and arrays that are not vectors of doubles.
+    /// No function it lowers has such a result.
     pub(crate) fn from_val(val: Val) -> Option<Value> {
         match val {
             Val::Scalar(Scalar::F64(x)) => Some(Value::Float(x)),
             Val::Scalar(Scalar::I64(n)) => Some(Value::Int(n)),
             Val::Scalar(Scalar::Bool(b)) => Some(Value::Bool(b)),
-            Val::Scalar(Scalar::F32(x)) => Some(Value::Float(f64::from(x))),
-            Val::Array(x) => Some(Value::Array(x.floats())),
+            Val::Array(x) if x.shape.len() == 1 && x.elem() == Elem::F64 => {
+                Some(Value::Array(x.floats()))
+            }
             Val::Tape(_) => None,
+            other => unreachable!("the language has no values of type {}", other.ty()),
         }
     }
 }
