@@ -10,7 +10,8 @@ use crate::check::{self, Derived, Engine, Interpreter, Random};
 use crate::fault::Fault;
 use crate::interp::Val;
 use crate::ir::{Func, Module, Op, parse, verify};
-use crate::transform::{derivative, pipeline, vjp};
+use crate::transform::pipeline::{self, Passes};
+use crate::transform::{derivative, vjp};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
@@ -127,9 +128,7 @@ impl Case {
         if self.seed.is_multiple_of(2) {
             self.nested(&derived, &value)?;
         }
-        if self.seed.is_multiple_of(8) {
-            self.finish(&derived)?;
-        }
+        self.finish(&derived, &value)?;
         Ok(coverage)
     }
 
@@ -308,15 +307,19 @@ impl Case {
     }
 
     /// What happens to programs on their way to native code changes no bit.
-    fn finish(&self, derived: &Derived) -> Checked<()> {
-        let value =
-            derived.value(&mut engine(), &self.args).or_else(|e| trouble(Kind::Fault, e))?;
-        let (args, name) = self.vjp_call(derived, &value);
-        let finished = pipeline::finish(&derived.reverse);
-        verify::module(&finished).or_else(|e| trouble(Kind::Finish, e))?;
+    fn finish(&self, derived: &Derived, value: &[Val]) -> Checked<()> {
+        let (args, name) = self.vjp_call(derived, value);
         let plain = Run { module: &derived.reverse, args: &args }.bits(&name);
-        let full = Run { module: &finished, args: &args }.bits(&name);
-        if plain == full { Ok(()) } else { trouble(Kind::Finish, "bits differ") }
+        // Every pass, and some of them.
+        for passes in [Passes::ALL, Passes::some(self.seed)] {
+            let finished = pipeline::finish_with(&derived.reverse, &passes);
+            verify::module(&finished)
+                .or_else(|e| trouble(Kind::Finish, format!("{passes:?}: {e}")))?;
+            if plain != (Run { module: &finished, args: &args }).bits(&name) {
+                return trouble(Kind::Finish, format!("{passes:?}: bits differ"));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -139,6 +139,19 @@ impl Passes {
         hoist: true,
     };
 
+    /// Those that a bit of a number each says.
+    pub fn some(bits: u64) -> Passes {
+        let on = |k: u32| bits >> k & 1 == 1;
+        Passes {
+            elementwise: on(0),
+            fuse: on(1),
+            copies: on(2),
+            reuse: on(3),
+            deferred: on(4),
+            hoist: on(5),
+        }
+    }
+
     /// No pass but those that native code needs.
     pub const NONE: Passes = Passes {
         elementwise: false,
