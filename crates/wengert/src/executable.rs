@@ -65,7 +65,10 @@ impl Executable {
         let mut interp = Interp::new(module);
         interp.max_iterations = options.max_iterations;
         let results = interp.call(&self.entry, args)?;
-        Ok((results.into_iter().filter_map(Value::from_val).collect(), interp.pushed_bytes))
+        Ok((
+            results.into_iter().filter_map(Value::from_val).collect(),
+            interp.counters().pushed_bytes,
+        ))
     }
 
     fn native(

@@ -4,10 +4,9 @@
 //! and its result once each, whatever the interpreter does on the way.
 
 use super::Val;
-use crate::ir::{Block, Elem, Func, Value, uses};
+use crate::ir::Elem;
 use crate::ops::kernels::Operand;
 use crate::ops::{Array, ArrayOp};
-use std::collections::HashMap;
 use std::rc::Rc;
 
 /// What has been spent.
@@ -23,22 +22,21 @@ pub struct Counters {
     pub live_bytes: u64,
     /// The most there have been at any time.
     pub peak_bytes: u64,
+    /// Bytes pushed on tapes, eight per value.
+    pub pushed_bytes: u64,
 }
 
-/// Counters, and which arrays die where.
+/// Counts.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     pub(super) counters: Counters,
-    /// Per block (by its address, which stays while it is interpreted) and instruction: arrays not used
-    /// after it.
-    dying: HashMap<*const Block, Rc<Vec<Vec<Value>>>>,
 }
 
 impl Meter {
-    /// The arrays of a block that die after each of its instructions.
-    pub(super) fn dying(&mut self, func: &Func, block: &Block) -> Rc<Vec<Vec<Value>>> {
-        let found = self.dying.entry(std::ptr::from_ref(block));
-        found.or_insert_with(|| Rc::new(uses::dying(func, block))).clone()
+    /// A new array.
+    pub(super) fn new_array(&mut self, x: Array) -> Val {
+        self.made(&x);
+        Val::shaped(x)
     }
 
     pub(super) fn made(&mut self, x: &Array) {
@@ -48,8 +46,8 @@ impl Meter {
         counters.peak_bytes = counters.peak_bytes.max(counters.live_bytes);
     }
 
-    /// A value is dropped.
-    pub(super) fn dropped(&mut self, val: Option<Val>) {
+    /// A value is not needed any more.
+    pub(super) fn forget(&mut self, val: Option<Val>) {
         if let Some(Val::Array(x)) = val
             && Rc::strong_count(&x) == 1
         {

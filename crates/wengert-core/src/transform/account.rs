@@ -101,7 +101,7 @@ fn cost(func: &Func, wrt: &[usize], args: &[Val]) -> Result<Cost, NoAccount> {
     Ok(Cost {
         operations: counters.operations,
         moved_bytes: counters.moved_bytes,
-        tape_bytes: interp.pushed_bytes,
+        tape_bytes: interp.counters().pushed_bytes,
     })
 }
 
