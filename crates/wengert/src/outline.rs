@@ -3,8 +3,7 @@
 
 use std::fmt::Write;
 use wengert_core::surface::tree::{
-    BinaryOp, Block, Callee, CompareOp, Expr, ExprKind, Function, LogicalOp, Stmt, StmtKind,
-    Target, UnaryOp,
+    Block, Callee, Expr, ExprKind, Function, LogicalOp, Stmt, StmtKind, Target, UnaryOp,
 };
 
 /// A function as an outline.
@@ -36,7 +35,7 @@ fn stmt(out: &mut String, stmt: &Stmt, depth: usize) {
             format!("{} = {}", targets.join(" = "), expr(value))
         }
         StmtKind::AugAssign { target: t, op, value } => {
-            format!("{} {}= {}", target(t), binary(*op), expr(value))
+            format!("{} {}= {}", target(t), op.symbol(), expr(value))
         }
         StmtKind::For { var, start, stop, step, body } => {
             inner.push(("", body));
@@ -107,11 +106,11 @@ fn expr(e: &Expr) -> String {
             format!("{op}{}", expr(operand))
         }
         ExprKind::Binary { first, rest } => rest.iter().fold(expr(first), |left, (op, right)| {
-            format!("({left} {} {})", binary(*op), expr(right))
+            format!("({left} {} {})", op.symbol(), expr(right))
         }),
         ExprKind::Compare { first, rest } => {
             let rest: String =
-                rest.iter().map(|(op, e)| format!(" {} {}", compare(*op), expr(e))).collect();
+                rest.iter().map(|(op, e)| format!(" {} {}", op.symbol(), expr(e))).collect();
             format!("({}{rest})", expr(first))
         }
         ExprKind::Logical { op, operands } => {
@@ -135,28 +134,5 @@ fn expr(e: &Expr) -> String {
         }
         ExprKind::Index { base, indices } => format!("{}[{}]", expr(base), list(indices)),
         ExprKind::Tuple(elements) => format!("({})", list(elements)),
-    }
-}
-
-fn binary(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Add => "+",
-        BinaryOp::Sub => "-",
-        BinaryOp::Mul => "*",
-        BinaryOp::Div => "/",
-        BinaryOp::FloorDiv => "//",
-        BinaryOp::Rem => "%",
-        BinaryOp::Pow => "**",
-    }
-}
-
-fn compare(op: CompareOp) -> &'static str {
-    match op {
-        CompareOp::Eq => "==",
-        CompareOp::Ne => "!=",
-        CompareOp::Lt => "<",
-        CompareOp::Le => "<=",
-        CompareOp::Gt => ">",
-        CompareOp::Ge => ">=",
     }
 }

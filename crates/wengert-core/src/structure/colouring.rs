@@ -231,9 +231,13 @@ impl Graph for Adjacency<'_> {
     }
 }
 
-/// The first colour that is not forbidden to `v`; `forbidden[c] == v` says that it is.
-fn first_free(forbidden: &[usize], v: usize) -> u32 {
-    forbidden.iter().position(|f| *f != v).unwrap_or(forbidden.len()) as u32
+/// The first colour that is not forbidden to `v`, a new one if need be; `forbidden[c] == v` says that it is.
+fn first_free(forbidden: &mut Vec<usize>, v: usize) -> u32 {
+    let free = forbidden.iter().position(|f| *f != v).unwrap_or(forbidden.len());
+    if free == forbidden.len() {
+        forbidden.push(usize::MAX);
+    }
+    free as u32
 }
 
 /// Every vertex in turn takes the first colour no neighbour has.
@@ -252,11 +256,7 @@ fn greedy(graph: &mut Intersection<'_>, order: Order) -> Colouring {
                 }
             }
         }
-        let colour = first_free(&forbidden, v);
-        if colour as usize == forbidden.len() {
-            forbidden.push(usize::MAX);
-        }
-        of[v] = Some(colour);
+        of[v] = Some(first_free(&mut forbidden, v));
     }
     Colouring::new(of)
 }
@@ -286,11 +286,7 @@ fn greedy_star(graph: &mut Adjacency<'_>, order: Order) -> Colouring {
                 }
             }
         }
-        let colour = first_free(&forbidden, v);
-        if colour as usize == forbidden.len() {
-            forbidden.push(usize::MAX);
-        }
-        of[v] = Some(colour);
+        of[v] = Some(first_free(&mut forbidden, v));
     }
     Colouring::new(of)
 }

@@ -17,7 +17,7 @@ fn stmt(stmt: &Stmt) -> String {
             format!("(= {} {})", targets.join(" "), expr(value))
         }
         StmtKind::AugAssign { target: t, op, value } => {
-            format!("({}= {} {})", symbol(*op), target(t), expr(value))
+            format!("({}= {} {})", op.symbol(), target(t), expr(value))
         }
         StmtKind::For { var, start, stop, step, body } => {
             let bounds = exprs(&[start.clone(), stop.clone(), step.clone()]);
@@ -50,18 +50,6 @@ fn exprs(exprs: &[Expr]) -> String {
     exprs.iter().map(|e| format!(" {}", expr(e))).collect()
 }
 
-fn symbol(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Add => "+",
-        BinaryOp::Sub => "-",
-        BinaryOp::Mul => "*",
-        BinaryOp::Div => "/",
-        BinaryOp::FloorDiv => "//",
-        BinaryOp::Rem => "%",
-        BinaryOp::Pow => "**",
-    }
-}
-
 fn expr(e: &Expr) -> String {
     match &e.kind {
         ExprKind::Int(value) => value.to_string(),
@@ -71,7 +59,7 @@ fn expr(e: &Expr) -> String {
         ExprKind::Builtin(name) => format!("${name}"),
         ExprKind::Unary { op, operand } => format!("({op:?} {})", expr(operand)),
         ExprKind::Binary { first, rest } => rest.iter().fold(expr(first), |left, (op, right)| {
-            format!("({} {left} {})", symbol(*op), expr(right))
+            format!("({} {left} {})", op.symbol(), expr(right))
         }),
         ExprKind::Compare { first, rest } => {
             let rest: String = rest.iter().map(|(op, e)| format!(" {op:?} {}", expr(e))).collect();

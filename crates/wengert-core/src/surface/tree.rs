@@ -357,6 +357,21 @@ pub enum BinaryOp {
     Pow,
 }
 
+impl BinaryOp {
+    /// How it is written.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            BinaryOp::Add => "+",
+            BinaryOp::Sub => "-",
+            BinaryOp::Mul => "*",
+            BinaryOp::Div => "/",
+            BinaryOp::FloorDiv => "//",
+            BinaryOp::Rem => "%",
+            BinaryOp::Pow => "**",
+        }
+    }
+}
+
 /// Comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompareOp {
@@ -372,6 +387,20 @@ pub enum CompareOp {
     Gt,
     /// `a >= b`
     Ge,
+}
+
+impl CompareOp {
+    /// How it is written.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            CompareOp::Eq => "==",
+            CompareOp::Ne => "!=",
+            CompareOp::Lt => "<",
+            CompareOp::Le => "<=",
+            CompareOp::Gt => ">",
+            CompareOp::Ge => ">=",
+        }
+    }
 }
 
 /// The connectives that stop early.
