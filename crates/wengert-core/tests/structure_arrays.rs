@@ -1,5 +1,8 @@
 //! Patterns through operations on whole arrays.
 
+mod array_rows;
+
+use array_rows::{ROWS, Row};
 use wengert_core::check::{self, Derived, Interpreter, Random};
 use wengert_core::fault::FaultKind;
 use wengert_core::interp::{Interp, Val};
@@ -102,67 +105,6 @@ fn hessian(text: &str, args: &[Val]) -> Pattern {
     pattern
 }
 
-/// Parameters, instructions that compute `%y`, and the shapes of the arguments.
-type Row = (&'static str, &'static str, &'static [&'static [usize]]);
-
-/// Every operation at least once.
-const ROWS: &[Row] = &[
-    ("%x: [[f64]]", "%y = slice %x, 0, 2, 1, 3, 2, -2", &[&[3, 4]]),
-    ("%x: [f64]", "%y = slice %x, 1, 5, 0", &[&[3]]),
-    ("%x: [[[f64]]]", "%y = slice %x, 1, 1, 1, 0, 0, 1, 0, 2, 1", &[&[2, 2, 2]]),
-    ("%x: [[f64]]", "%y = reshape %x, 2, 6", &[&[3, 4]]),
-    ("%x: [[[f64]]]", "%y = transpose[2,0,1] %x", &[&[2, 3, 4]]),
-    ("%x: [[f64]]", "%y = expand[1] %x, 3", &[&[2, 3]]),
-    ("%x: [[[f64]]]", "%y = sum[1] %x", &[&[2, 3, 4]]),
-    ("%x: [[[f64]]]", "%y = sum[0] %x", &[&[0, 3, 2]]),
-    ("%x: [[[f64]]]", "%y = sum[2] %x", &[&[2, 3, 2]]),
-    ("%x: [[[f64]]]", "%s = sum %x\n %y = fill 2, %s", &[&[2, 3, 2]]),
-    ("%x: [[f64]]", "%y = cumsum[0] %x", &[&[4, 3]]),
-    ("%x: [[f64]]", "%y = cumsum[1] %x", &[&[3, 4]]),
-    ("%x: [[[f64]]]", "%y = cumsum_back[1] %x", &[&[2, 3, 2]]),
-    ("%x: [[f64]], %z: [[f64]]", "%y = put %x, 1, 2, 1, 0, 2, 2, %z", &[&[3, 4], &[2, 2]]),
-    ("%x: [[f64]], %z: [[f64]]", "%y = add_slice %x, 1, 2, 1, 0, 2, 2, %z", &[&[3, 4], &[2, 2]]),
-    ("%x: [f64], %z: [f64]", "%y = add_slice %x, 1, 4, 0, %z", &[&[3], &[4]]),
-    ("%a: [[f64]], %b: [[f64]]", "%s = dot %a, %b\n %y = fill 1, %s", &[&[2, 3], &[2, 3]]),
-    ("%c: [[f64]], %a: [[f64]], %b: [[f64]]", "%y = gemm %c, %a, %b", &[&[2, 3], &[2, 4], &[4, 3]]),
-    (
-        "%c: [[f64]], %a: [[f64]], %b: [[f64]]",
-        "%y = gemm[t,n] %c, %a, %b",
-        &[&[2, 3], &[4, 2], &[4, 3]],
-    ),
-    (
-        "%c: [[f64]], %a: [[f64]], %b: [[f64]]",
-        "%y = gemm[n,t] %c, %a, %b",
-        &[&[2, 3], &[2, 4], &[3, 4]],
-    ),
-    (
-        "%c: [[f64]], %a: [[f64]], %b: [[f64]]",
-        "%y = gemm[t,t] %c, %a, %b",
-        &[&[2, 3], &[4, 2], &[3, 4]],
-    ),
-    ("%c: [[f64]], %a: [[f64]], %b: [[f64]]", "%y = gemm %c, %a, %b", &[&[2, 3], &[2, 0], &[0, 3]]),
-    ("%c: [f64], %a: [[f64]], %b: [f64]", "%y = gemm %c, %a, %b", &[&[2], &[2, 4], &[4]]),
-    ("%c: [f64], %a: [[f64]], %b: [f64]", "%y = gemm[t,n] %c, %a, %b", &[&[4], &[2, 4], &[2]]),
-    ("%c: [[f64]], %a: [f64], %b: [f64]", "%y = gemm %c, %a, %b", &[&[2, 3], &[2], &[3]]),
-    ("%a: [[f64]], %b: [[f64]]", "%y = mul %a, %b", &[&[2, 3], &[2, 3]]),
-    ("%a: [[f64]], %s: f64", "%y = mul %a, %s", &[&[2, 3], &[]]),
-    ("%a: [[f64]], %s: f64", "%y = add %s, %a", &[&[2, 3], &[]]),
-    ("%a: [[f64]], %s: f64", "%y = div %s, %a", &[&[2, 3], &[]]),
-    ("%a: [[f64]], %s: f64, %b: [[f64]]", "%y = fma %a, %s, %b", &[&[2, 3], &[], &[2, 3]]),
-    ("%a: [f64]", "%y = tanh %a", &[&[4]]),
-    ("%a: [f64], %b: [f64]", "%c = lt %a, %b\n %y = select %c, %a, %b", &[&[4], &[4]]),
-    ("%a: [f64], %b: f64", "%c = lt %a, %b\n %y = select %c, %a, %b", &[&[4], &[]]),
-    ("%a: [f64], %b: f64", "%y = max %a, %b", &[&[6], &[]]),
-    ("%a: [f64], %b: [f64]", "%n = mul %a, 9.0\n %c = floor %n\n %y = mul %c, %b", &[&[3], &[3]]),
-    ("%a: [f64]", "%i = argsort %a\n %y = gather %a, %i", &[&[5]]),
-    ("%a: [[f64]]", "%s = sum[1] %a\n %i = argsort %s\n %y = gather %a, %i", &[&[4, 2]]),
-    ("%a: [f64], %b: [f64]", "%i = argsort %b\n %y = scatter_add %a, %i, %b", &[&[4], &[4]]),
-    ("%a: [[f64]]", "%i = argmax %a\n %v = peek %a, %i\n %y = poke %a, 0, %v", &[&[2, 3]]),
-    ("%a: [[f64]]", "%i = argmin %a\n %v = peek %a, %i\n %y = poke %a, 0, %v", &[&[2, 3]]),
-    ("%a: [[[f64]]]", "%v = load %a, 1, 0, 2\n %y = store %a, 0, 1, 0, %v", &[&[2, 2, 3]]),
-    ("%a: [f64]", "%b = demote %a\n %c = mul %b, %b\n %y = promote %c", &[&[3]]),
-];
-
 fn arguments((_, _, shapes): &Row, random: &mut Random) -> Vec<Val> {
     shapes.iter().map(|s| tensor(random, s)).collect()
 }
@@ -198,10 +140,10 @@ fn second_derivatives_of_one_operation_each() {
         }
         let args = arguments(row, &mut random);
         // The operation alone, its elements weighted; and squared.
-        let weigh = "%d = mul %y, 0.7\n %s1 = sum %d";
+        let weigh = "%w1 = mul %y, 0.7\n %s1 = sum %w1";
         hessian(&format!("func @f({params}) -> f64 {{\n {body}\n {weigh}\n return %s1\n}}"), &args);
-        let square = "%d = dot %y, %y\n";
-        hessian(&format!("func @f({params}) -> f64 {{\n {body}\n {square} return %d\n}}"), &args);
+        let square = "%s1 = dot %y, %y\n";
+        hessian(&format!("func @f({params}) -> f64 {{\n {body}\n {square} return %s1\n}}"), &args);
     }
 }
 
