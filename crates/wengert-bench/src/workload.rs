@@ -8,9 +8,8 @@
 use std::time::Instant;
 use wengert_core::check::Derived;
 use wengert_core::interp::Val;
-use wengert_core::ir::Module;
-use wengert_core::lower::{ArgType, lower};
-use wengert_core::ops::Scalar;
+use wengert_core::ir::{Module, Type};
+use wengert_core::lower::lower;
 use wengert_core::span::Diagnostic;
 use wengert_core::surface::python;
 use wengert_core::transform::pipeline;
@@ -219,15 +218,7 @@ impl Workload {
     pub fn lowered(&self) -> Result<(Module, String), BuildError> {
         let module = python::parse(self.source)?;
         let function = module.functions.last().map(|f| f.name.text.clone()).unwrap_or_default();
-        let kinds: Vec<ArgType> = (self.args)(1)
-            .iter()
-            .map(|v| match v {
-                Val::Scalar(Scalar::F64(_)) => ArgType::Float,
-                Val::Scalar(Scalar::I64(_)) => ArgType::Int,
-                Val::Scalar(Scalar::Bool(_)) => ArgType::Bool,
-                _ => ArgType::Array,
-            })
-            .collect();
+        let kinds: Vec<Type> = (self.args)(1).iter().map(Val::ty).collect();
         let ir = lower(&module, &function, &kinds)?;
         Ok((ir, function))
     }

@@ -3,26 +3,17 @@
 use wengert_core::check::{self, Derived, Interpreter};
 use wengert_core::interp::Val;
 use wengert_core::ir::{Type, verify};
-use wengert_core::lower::{ArgType, lower};
+use wengert_core::lower::lower;
 use wengert_core::ops::Scalar;
 use wengert_core::span::Diagnostic;
 use wengert_core::surface::python;
 use wengert_core::transform::pipeline;
 
-fn kind(v: &Val) -> ArgType {
-    match v {
-        Val::Scalar(Scalar::F64(_)) => ArgType::Float,
-        Val::Scalar(Scalar::I64(_)) => ArgType::Int,
-        Val::Scalar(Scalar::Bool(_)) => ArgType::Bool,
-        _ => ArgType::Array,
-    }
-}
-
 /// Lowers the last function of a text for these arguments, which are converted to its types.
 fn compile(text: &str, args: &[Val]) -> Result<(Derived, Vec<Val>), Vec<Diagnostic>> {
     let module = python::parse(text)?;
     let name = &module.functions.last().unwrap().name.text;
-    let kinds: Vec<ArgType> = args.iter().map(kind).collect();
+    let kinds: Vec<Type> = args.iter().map(Val::ty).collect();
     let ir = lower(&module, name, &kinds)?;
     verify::module(&ir).unwrap_or_else(|e| panic!("{e}\n{ir}"));
     let func = pipeline::run(&ir, name).map_err(|e| vec![e])?;

@@ -14,8 +14,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 use wengert_core::fault::Fault;
-use wengert_core::ir::{Func, Module, verify};
-use wengert_core::lower::{self, ArgType};
+use wengert_core::ir::{Func, Module, Type, verify};
+use wengert_core::lower;
 use wengert_core::span::Diagnostic;
 use wengert_core::surface::{python, tree};
 use wengert_core::transform::{jvp, pipeline, vjp};
@@ -36,8 +36,8 @@ pub struct Function {
 /// What calls have made so far, by the kinds of their arguments.
 #[derive(Debug, Default)]
 struct Cache {
-    lowered: HashMap<Vec<ArgType>, Arc<Func>>,
-    compiled: HashMap<(Vec<ArgType>, Task, Backend), Arc<Executable>>,
+    lowered: HashMap<Vec<Type>, Arc<Func>>,
+    compiled: HashMap<(Vec<Type>, Task, Backend), Arc<Executable>>,
 }
 
 /// A program made from a function.
@@ -63,7 +63,7 @@ pub struct Evaluation {
 /// A call whose arguments have been bound: the specialised function and one value per parameter.
 pub(crate) struct Call {
     pub(crate) func: Arc<Func>,
-    kinds: Vec<ArgType>,
+    kinds: Vec<Type>,
     pub(crate) values: Vec<Value>,
     started: Instant,
 }
@@ -157,14 +157,14 @@ impl Function {
             return Err(refused(error));
         }
         let mut values = bind::arguments(self.tree(), args).map_err(refused)?;
-        let kinds: Vec<ArgType> = values.iter().map(Value::arg_type).collect();
+        let kinds: Vec<Type> = values.iter().map(Value::ty).collect();
         let func = self.specialise(&kinds)?;
         bind::convert(self.tree(), &func, &mut values).map_err(refused)?;
         Ok(Call { func, kinds, values, started })
     }
 
     /// The function for arguments of these kinds, lowered.
-    pub(crate) fn lower(&self, kinds: &[ArgType]) -> Result<Module, Error> {
+    pub(crate) fn lower(&self, kinds: &[Type]) -> Result<Module, Error> {
         let module = lower::lower(&self.module, self.name(), kinds)
             .map_err(|errors| Error::new(ErrorKind::Source, &self.source, errors))?;
         verify::module(&module).map_err(|e| self.error(ErrorKind::Source, e))?;
@@ -172,7 +172,7 @@ impl Function {
     }
 
     /// The function for arguments of these kinds, after the fixed pipeline.
-    pub(crate) fn specialise(&self, kinds: &[ArgType]) -> Result<Arc<Func>, Error> {
+    pub(crate) fn specialise(&self, kinds: &[Type]) -> Result<Arc<Func>, Error> {
         if let Some(func) = self.cache().lowered.get(kinds) {
             return Ok(func.clone());
         }

@@ -3,7 +3,8 @@
 
 use std::fmt::Write;
 use wengert_core::surface::tree::{
-    Block, Callee, Expr, ExprKind, Function, LogicalOp, Stmt, StmtKind, Target, UnaryOp,
+    Block, Callee, Expr, ExprKind, Function, Index, Iter, IterKind, LogicalOp, Stmt, StmtKind,
+    Target, UnaryOp,
 };
 
 /// A function as an outline.
@@ -37,9 +38,13 @@ fn stmt(out: &mut String, stmt: &Stmt, depth: usize) {
         StmtKind::AugAssign { target: t, op, value } => {
             format!("{} {}= {}", target(t), op.symbol(), expr(value))
         }
-        StmtKind::For { var, start, stop, step, body } => {
+        StmtKind::For { target: t, iter: over, body } => {
             inner.push(("", body));
-            format!("for {} from {} to {} by {}", var.text, expr(start), expr(stop), expr(step))
+            format!("for {} in {}", target(t), iter(over))
+        }
+        StmtKind::Define(func) => {
+            inner.push(("", &func.body));
+            format!("def {}", func.name.text)
         }
         StmtKind::While { cond, body } => {
             inner.push(("", body));
@@ -82,7 +87,7 @@ fn target(t: &Target) -> String {
             let elements: Vec<String> = elements.iter().map(target).collect();
             format!("({})", elements.join(", "))
         }
-        Target::Element { base, indices, .. } => format!("{}[{}]", expr(base), list(indices)),
+        Target::Element { base, indices, .. } => format!("{}[{}]", expr(base), places(indices)),
     }
 }
 
@@ -101,6 +106,7 @@ fn expr(e: &Expr) -> String {
             let op = match op {
                 UnaryOp::Neg => "-",
                 UnaryOp::Plus => "+",
+                UnaryOp::Invert => "~",
                 UnaryOp::Not => "not ",
             };
             format!("{op}{}", expr(operand))
@@ -127,12 +133,48 @@ fn expr(e: &Expr) -> String {
             let name = match callee {
                 Callee::Builtin(name) => format!("${}", name.text),
                 Callee::Function(name) => name.text.clone(),
+                Callee::Method { base, name } => format!("{}.{}", expr(base), name.text),
             };
             let keywords = keywords.iter().map(|k| format!("{}={}", k.name.text, expr(&k.value)));
             let args: Vec<String> = args.iter().map(expr).chain(keywords).collect();
             format!("{name}({})", args.join(", "))
         }
-        ExprKind::Index { base, indices } => format!("{}[{}]", expr(base), list(indices)),
+        ExprKind::Index { base, indices } => format!("{}[{}]", expr(base), places(indices)),
         ExprKind::Tuple(elements) => format!("({})", list(elements)),
+        ExprKind::List(elements) => format!("[{}]", list(elements)),
+        ExprKind::Attribute { base, name } => format!("{}.{}", expr(base), name.text),
+        ExprKind::Lambda(_) => "lambda".to_owned(),
+        ExprKind::Text(text) => format!("{text:?}"),
+        ExprKind::None => "None".to_owned(),
     }
+}
+
+fn iter(iter: &Iter) -> String {
+    match &iter.kind {
+        IterKind::Range { start, stop, step } => {
+            format!("range({}, {}, {})", expr(start), expr(stop), expr(step))
+        }
+        IterKind::Items(e) => expr(e),
+        IterKind::Enumerate { of, .. } => format!("enumerate({})", self::iter(of)),
+        IterKind::Zip(of) => {
+            format!("zip({})", of.iter().map(self::iter).collect::<Vec<_>>().join(", "))
+        }
+        IterKind::Reversed(of) => format!("reversed({})", self::iter(of)),
+    }
+}
+
+fn index(index: &Index) -> String {
+    let part = |e: &Option<Expr>| e.as_ref().map_or(String::new(), expr);
+    match index {
+        Index::At(e) => expr(e),
+        Index::Slice { start, stop, step, .. } => {
+            format!("{}:{}:{}", part(start), part(stop), part(step))
+        }
+        Index::NewAxis(_) => "None".to_owned(),
+        Index::Rest(_) => "...".to_owned(),
+    }
+}
+
+fn places(indices: &[Index]) -> String {
+    indices.iter().map(index).collect::<Vec<_>>().join(", ")
 }

@@ -6,8 +6,7 @@ use crate::error::{Error, ErrorKind};
 use crate::function::Function;
 use crate::outline;
 use crate::value::Value;
-use wengert_core::ir::{Module, verify};
-use wengert_core::lower;
+use wengert_core::ir::{Module, Type, verify};
 use wengert_core::surface::tree::DeclaredType;
 use wengert_core::transform::{jvp, pipeline, vjp};
 use wengert_runtime::disassemble;
@@ -112,13 +111,13 @@ impl Function {
                 let declared = || match param.annotation?.ty {
                     DeclaredType::I64 => Some(Value::Int(1)),
                     DeclaredType::Bool => Some(Value::Bool(true)),
-                    DeclaredType::Array => Some(Value::Array(Vec::new())),
+                    DeclaredType::Array(_) => Some(Value::Array(Vec::new())),
                     DeclaredType::F64 | DeclaredType::F32 => None,
                 };
                 given.or_else(default).or_else(declared).unwrap_or(Value::Float(1.0))
             })
             .collect();
-        let kinds: Vec<lower::ArgType> = values.iter().map(Value::arg_type).collect();
+        let kinds: Vec<Type> = values.iter().map(Value::ty).collect();
         if stage == Stage::Ssa {
             return Ok(self.lower(&kinds)?.to_string());
         }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use wengert_core::interp::Val;
-use wengert_core::lower::ArgType;
+use wengert_core::ir::Type;
 use wengert_core::ops::{Elem, Scalar};
 
 /// A number, a truth value or an array.
@@ -55,12 +55,12 @@ impl Value {
         }
     }
 
-    pub(crate) fn arg_type(&self) -> ArgType {
+    pub(crate) fn ty(&self) -> Type {
         match self {
-            Value::Float(_) => ArgType::Float,
-            Value::Int(_) => ArgType::Int,
-            Value::Bool(_) => ArgType::Bool,
-            Value::Array(_) => ArgType::Array,
+            Value::Float(_) => Type::F64,
+            Value::Int(_) => Type::I64,
+            Value::Bool(_) => Type::Bool,
+            Value::Array(_) => Type::VECTOR,
         }
     }
 

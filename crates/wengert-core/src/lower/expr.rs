@@ -2,7 +2,7 @@
 
 use super::env::{Binding, Unset, UnsetReason};
 use super::infer::Infer;
-use super::{Lowered, Lowering, Operand, functions, quoted};
+use super::{Lowered, Lowering, Operand, functions, not_yet, quoted};
 use crate::ir::{Op, Type, Value};
 use crate::ops::{Prim, Scalar};
 use crate::span::{Diagnostic, Span};
@@ -135,9 +135,15 @@ impl Lowering<'_> {
                 return match callee {
                     Callee::Builtin(name) => self.builtin(&name.text, args, e.span),
                     Callee::Function(name) => self.call(name, args, keywords, e.span, true),
+                    Callee::Method { .. } => Err(not_yet(e.span)),
                 };
             }
             ExprKind::Index { base, indices } => self.element(base, indices, e.span)?,
+            ExprKind::List(_)
+            | ExprKind::Attribute { .. }
+            | ExprKind::Lambda(_)
+            | ExprKind::Text(_)
+            | ExprKind::None => return Err(not_yet(e.span)),
             ExprKind::Tuple(elements) => {
                 let operands = elements.iter().map(|x| Ok((self.expr(x)?, x.span)));
                 return Ok(Operand::Tuple(operands.collect::<Lowered<_>>()?));

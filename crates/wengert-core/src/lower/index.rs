@@ -5,7 +5,7 @@ use super::{Lowered, Lowering, Operand};
 use crate::ir::{Op, Value};
 use crate::ops::{Prim, Scalar};
 use crate::span::{Diagnostic, Span};
-use crate::surface::tree::{BinaryOp, Expr};
+use crate::surface::tree::{BinaryOp, Expr, Index};
 
 impl Lowering<'_> {
     /// An expression that must be an array.
@@ -20,7 +20,7 @@ impl Lowering<'_> {
     }
 
     /// `x[i]`, read.
-    pub(super) fn element(&mut self, base: &Expr, indices: &[Expr], span: Span) -> Lowered<Value> {
+    pub(super) fn element(&mut self, base: &Expr, indices: &[Index], span: Span) -> Lowered<Value> {
         let (storage, i) = self.place(base, indices, span)?;
         let x = self.env.version(storage);
         self.b.at(span);
@@ -42,11 +42,11 @@ impl Lowering<'_> {
     pub(super) fn place(
         &mut self,
         base: &Expr,
-        indices: &[Expr],
+        indices: &[Index],
         span: Span,
     ) -> Lowered<(StorageId, Value)> {
         let storage = self.array(base)?;
-        let [index] = indices else {
+        let [Index::At(index)] = indices else {
             return Err(Diagnostic::new(
                 "unsupported-array",
                 "arrays of more than one dimension are not supported yet",
@@ -122,7 +122,7 @@ impl Lowering<'_> {
             },
             // The remainder has the sign of the divisor.
             BinaryOp::Rem => low_b.filter(|d| *d > 0).map(|_| 0),
-            BinaryOp::Div | BinaryOp::Pow => None,
+            _ => None,
         };
         if let Some(bound) = bound {
             self.lower_bounds.insert(result, bound);

@@ -4,12 +4,12 @@
 //! What is no type error here may still be one when the code is lowered; this only has to find the
 //! types that well-typed code has.
 
-use super::{ArgType, MAX_CALLS};
+use super::MAX_CALLS;
 use crate::ir::Type;
 use crate::span::Diagnostic;
 use crate::surface::tree::{
-    BinaryOp, Callee, DeclaredType, Expr, ExprKind, Function, Keyword, Module, Stmt, StmtKind,
-    Target, UnaryOp,
+    BinaryOp, Callee, DeclaredType, Expr, ExprKind, Function, Index, IterKind, Keyword, Module,
+    Stmt, StmtKind, Target, UnaryOp,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -20,7 +20,7 @@ pub(super) type Types = BTreeMap<String, Type>;
 pub(super) fn parameters(
     module: &Module,
     func: &Function,
-    args: &[ArgType],
+    args: &[Type],
 ) -> Result<Vec<Type>, Diagnostic> {
     let integers = integer_names(module, func, 0);
     let params = func.params.iter().zip(args);
@@ -35,25 +35,27 @@ pub(super) fn parameters(
                 )
                 .label(p.span, "declared here")
             };
-            match (declared, arg) {
-                (Some(DeclaredType::F32), _) => Err(Diagnostic::new(
+            match (declared, *arg) {
+                (Some(DeclaredType::F32), _) | (_, Type::F32) => Err(Diagnostic::new(
                     "unsupported-type",
                     format!("`{name}` is declared as a 32-bit float, which is not supported yet"),
                 )
                 .label(p.span, "declared here")
                 .help("declare it as `float`, or leave the annotation out")),
-                (None | Some(DeclaredType::Array), ArgType::Array) => Ok(Type::VECTOR),
-                (Some(DeclaredType::Array), _) => Err(mismatch("an array", "a number")),
-                (Some(_), ArgType::Array) => Err(mismatch("a number", "an array")),
-                (Some(DeclaredType::I64), ArgType::Float) => Err(mismatch("an integer", "a float")),
-                (Some(DeclaredType::I64), ArgType::Int) => Ok(Type::I64),
-                (Some(DeclaredType::F64), ArgType::Int | ArgType::Float) => Ok(Type::F64),
-                (None | Some(DeclaredType::Bool), ArgType::Bool) => Ok(Type::Bool),
+                (None | Some(DeclaredType::Array(_)), Type::VECTOR) => Ok(Type::VECTOR),
+                (_, Type::Array(..) | Type::Tape) => {
+                    Err(mismatch("a number or a vector", "something else"))
+                }
+                (Some(DeclaredType::Array(_)), _) => Err(mismatch("an array", "a number")),
+                (Some(DeclaredType::I64), Type::F64) => Err(mismatch("an integer", "a float")),
+                (Some(DeclaredType::I64), Type::I64) => Ok(Type::I64),
+                (Some(DeclaredType::F64), Type::I64 | Type::F64) => Ok(Type::F64),
+                (None | Some(DeclaredType::Bool), Type::Bool) => Ok(Type::Bool),
                 (Some(DeclaredType::Bool), _) => Err(mismatch("a truth value", "a number")),
-                (Some(_), ArgType::Bool) => Err(mismatch("a number", "a truth value")),
-                (None, ArgType::Float) => Ok(Type::F64),
-                (None, ArgType::Int) if integers.contains(name) => Ok(Type::I64),
-                (None, ArgType::Int) => Ok(Type::F64),
+                (Some(_), Type::Bool) => Err(mismatch("a number", "a truth value")),
+                (None, Type::F64) => Ok(Type::F64),
+                (None, Type::I64) if integers.contains(name) => Ok(Type::I64),
+                (None, Type::I64) => Ok(Type::F64),
             }
         })
         .collect()
@@ -81,7 +83,7 @@ fn demand_stmt(module: &Module, stmt: &Stmt, depth: usize, names: &mut BTreeSet<
                 match t {
                     Target::Name(n) if names.contains(&n.text) => demand(value, names),
                     Target::Element { indices, .. } => {
-                        indices.iter().for_each(|i| demand(i, names))
+                        indices.iter().flat_map(Index::exprs).for_each(|i| demand(i, names))
                     }
                     _ => {}
                 }
@@ -95,14 +97,18 @@ fn demand_stmt(module: &Module, stmt: &Stmt, depth: usize, names: &mut BTreeSet<
             }
             match target {
                 Target::Name(n) if names.contains(&n.text) => demand(value, names),
-                Target::Element { indices, .. } => indices.iter().for_each(|i| demand(i, names)),
+                Target::Element { indices, .. } => {
+                    indices.iter().flat_map(Index::exprs).for_each(|i| demand(i, names))
+                }
                 _ => {}
             }
         }
-        StmtKind::For { start, stop, step, body, .. } => {
-            for bound in [start, stop, step] {
-                look(bound, names);
-                demand(bound, names);
+        StmtKind::For { iter, body, .. } => {
+            if let IterKind::Range { start, stop, step } = &iter.kind {
+                for bound in [start, stop, step] {
+                    look(bound, names);
+                    demand(bound, names);
+                }
             }
             body.iter().for_each(|s| demand_stmt(module, s, depth, names));
         }
@@ -117,7 +123,7 @@ fn demand_stmt(module: &Module, stmt: &Stmt, depth: usize, names: &mut BTreeSet<
         StmtKind::Return { values } => values.iter().for_each(|v| look(v, names)),
         StmtKind::Assert { cond, .. } => look(cond, names),
         StmtKind::Call(e) => look(e, names),
-        StmtKind::Break | StmtKind::Continue | StmtKind::Pass => {}
+        StmtKind::Break | StmtKind::Continue | StmtKind::Pass | StmtKind::Define(_) => {}
     }
 }
 
@@ -131,7 +137,9 @@ fn demand_inside(module: &Module, e: &Expr, depth: usize, names: &mut BTreeSet<S
             demand(first, names);
             rest.iter().for_each(|(_, r)| demand(r, names));
         }
-        ExprKind::Index { indices, .. } => indices.iter().for_each(|i| demand(i, names)),
+        ExprKind::Index { indices, .. } => {
+            indices.iter().flat_map(Index::exprs).for_each(|i| demand(i, names))
+        }
         ExprKind::Call { callee: Callee::Builtin(name), args, .. } => {
             if matches!(name.text.as_str(), "zeros" | "ones" | "empty" | "full") {
                 args.iter().take(1).for_each(|a| demand(a, names));
@@ -198,7 +206,7 @@ fn children(e: &Expr, f: &mut impl FnMut(&Expr)) {
         }
         ExprKind::Index { base, indices } => {
             f(base);
-            indices.iter().for_each(f);
+            indices.iter().flat_map(Index::exprs).for_each(f);
         }
         ExprKind::Tuple(elements) => elements.iter().for_each(f),
         _ => {}
@@ -255,9 +263,9 @@ impl<'t> Infer<'t> {
                 let left = types.get(&n.text).copied().unwrap_or(right);
                 types.insert(n.text.clone(), binary(*op, left, right));
             }
-            StmtKind::For { var, body, .. } => {
+            StmtKind::For { target, body, .. } => {
                 let before = types.clone();
-                types.insert(var.text.clone(), Type::I64);
+                assign(target, &[Type::I64], types);
                 *types = self.loop_head(body, types);
                 join_all(types, &before);
             }
@@ -363,6 +371,12 @@ impl<'t> Infer<'t> {
                 let results = self.call(&name.text, args, keywords, types);
                 results.first().copied().unwrap_or(Type::F64)
             }
+            ExprKind::List(_)
+            | ExprKind::Attribute { .. }
+            | ExprKind::Lambda(_)
+            | ExprKind::Text(_)
+            | ExprKind::None
+            | ExprKind::Call { callee: Callee::Method { .. }, .. } => Type::F64,
             ExprKind::Call { callee: Callee::Builtin(name), args, .. } => {
                 match name.text.as_str() {
                     "len" | "int" | "int_floor" | "int_ceil" | "int_trunc" | "int_round" => {

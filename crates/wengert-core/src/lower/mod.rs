@@ -30,19 +30,6 @@ use env::{Binding, Env};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// The kind of an argument.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ArgType {
-    /// A float.
-    Float,
-    /// An integer. It becomes a float unless the function uses it as an index or a bound.
-    Int,
-    /// A truth value.
-    Bool,
-    /// A one-dimensional array of floats.
-    Array,
-}
-
 /// Deepest nesting of calls, which are lowered in place.
 const MAX_CALLS: usize = 64;
 
@@ -52,11 +39,12 @@ const MAX_VALUES: usize = 200_000;
 /// Most calls that are written out in one function.
 const MAX_EXPANSIONS: usize = 20_000;
 
-/// Lowers a function for arguments of these kinds.
+/// Lowers a function for arguments of these types. An integer becomes a float unless the function uses
+/// it as an index or a bound.
 pub fn lower(
     module: &tree::Module,
     function: &str,
-    args: &[ArgType],
+    args: &[Type],
 ) -> Result<Module, Vec<Diagnostic>> {
     let Some(func) = module.function(function) else {
         let known: Vec<&str> = module.functions.iter().map(|f| f.name.text.as_str()).collect();
@@ -163,6 +151,11 @@ impl Lowering<'_> {
         // yielded together, after every copy.
         out
     }
+}
+
+/// The error for what the tree can say and lowering does not know.
+fn not_yet(span: Span) -> Diagnostic {
+    Diagnostic::new("unsupported-syntax", "this is not supported yet").label(span, "here")
 }
 
 fn quoted(names: &[&str]) -> String {

@@ -15,8 +15,8 @@ fn collect(stmt: &Stmt, names: &mut BTreeMap<String, Span>) {
     match &stmt.kind {
         StmtKind::Assign { targets, .. } => targets.iter().for_each(|t| target(t, names)),
         StmtKind::AugAssign { target: t, .. } => target(t, names),
-        StmtKind::For { var, body, .. } => {
-            names.entry(var.text.clone()).or_insert(var.span);
+        StmtKind::For { target: t, body, .. } => {
+            target(t, names);
             body.iter().for_each(|s| collect(s, names));
         }
         StmtKind::While { body, .. } => body.iter().for_each(|s| collect(s, names)),

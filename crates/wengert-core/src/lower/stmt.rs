@@ -4,12 +4,12 @@ use super::branch::diverges;
 use super::env::{Binding, UnsetReason};
 use super::expr::described;
 use super::names::{assigned, escapes_of};
-use super::{Lowered, Lowering, MAX_CALLS, MAX_EXPANSIONS, MAX_VALUES, Operand};
+use super::{Lowered, Lowering, MAX_CALLS, MAX_EXPANSIONS, MAX_VALUES, Operand, not_yet};
 use crate::ir::{Op, Type, Value};
 use crate::ops::{Prim, Scalar};
 use crate::span::{Diagnostic, Span};
 use crate::surface::tree::{
-    BinaryOp, Callee, Expr, ExprKind, Function, Keyword, Name, Stmt, StmtKind, Target,
+    BinaryOp, Callee, Expr, ExprKind, Function, IterKind, Keyword, Name, Stmt, StmtKind, Target,
 };
 
 /// Hidden variables. No program can name them: they hold a space.
@@ -220,9 +220,13 @@ impl Lowering<'_> {
                 Ok(())
             }
             StmtKind::AugAssign { target, op, value } => self.update(target, *op, value, stmt.span),
-            StmtKind::For { var, start, stop, step, body } => {
-                self.for_loop(var, [start, stop, step], body, stmt.span)
-            }
+            StmtKind::For { target, iter, body } => match (target, &iter.kind) {
+                (Target::Name(var), IterKind::Range { start, stop, step }) => {
+                    self.for_loop(var, [start, stop, step], body, stmt.span)
+                }
+                _ => Err(not_yet(iter.span)),
+            },
+            StmtKind::Define(func) => Err(not_yet(func.span)),
             StmtKind::While { cond, body } => self.while_loop(cond, body, stmt.span),
             StmtKind::If { .. } => self.stmts(&[stmt]),
             StmtKind::Break => {

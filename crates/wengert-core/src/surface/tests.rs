@@ -19,9 +19,14 @@ fn stmt(stmt: &Stmt) -> String {
         StmtKind::AugAssign { target: t, op, value } => {
             format!("({}= {} {})", op.symbol(), target(t), expr(value))
         }
-        StmtKind::For { var, start, stop, step, body } => {
-            let bounds = exprs(&[start.clone(), stop.clone(), step.clone()]);
-            format!("(for {}{bounds} {})", var.text, show(body))
+        StmtKind::For { target: t, iter, body } => {
+            let bounds = match &iter.kind {
+                IterKind::Range { start, stop, step } => {
+                    exprs(&[start.clone(), stop.clone(), step.clone()])
+                }
+                other => format!(" {other:?}"),
+            };
+            format!("(for {}{bounds} {})", target(t), show(body))
         }
         StmtKind::While { cond, body } => format!("(while {} {})", expr(cond), show(body)),
         StmtKind::If { cond, then, otherwise } => {
@@ -33,6 +38,7 @@ fn stmt(stmt: &Stmt) -> String {
         StmtKind::Assert { cond, message } => format!("(assert {} {message:?})", expr(cond)),
         StmtKind::Pass => "pass".into(),
         StmtKind::Call(call) => expr(call),
+        StmtKind::Define(func) => format!("(def {} {})", func.name.text, show(&func.body)),
     }
 }
 
@@ -42,8 +48,18 @@ fn target(t: &Target) -> String {
         Target::Tuple { elements, .. } => {
             format!("({})", elements.iter().map(target).collect::<Vec<_>>().join(" "))
         }
-        Target::Element { base, indices, .. } => format!("([]{} {})", exprs(indices), expr(base)),
+        Target::Element { base, indices, .. } => {
+            format!("([]{} {})", places(indices), expr(base))
+        }
     }
+}
+
+fn places(indices: &[Index]) -> String {
+    let place = |i: &Index| match i {
+        Index::At(e) => format!(" {}", expr(e)),
+        other => format!(" {other:?}"),
+    };
+    indices.iter().map(place).collect()
 }
 
 fn exprs(exprs: &[Expr]) -> String {
@@ -73,13 +89,19 @@ fn expr(e: &Expr) -> String {
             let callee = match callee {
                 Callee::Builtin(name) => format!("${}", name.text),
                 Callee::Function(name) => name.text.clone(),
+                Callee::Method { base, name } => format!("{}.{}", expr(base), name.text),
             };
             let named: String =
                 keywords.iter().map(|k| format!(" {}={}", k.name.text, expr(&k.value))).collect();
             format!("({callee}{}{named})", exprs(args))
         }
-        ExprKind::Index { base, indices } => format!("([]{} {})", exprs(indices), expr(base)),
+        ExprKind::Index { base, indices } => format!("([]{} {})", places(indices), expr(base)),
         ExprKind::Tuple(elements) => format!("(tuple{})", exprs(elements)),
+        ExprKind::List(elements) => format!("(list{})", exprs(elements)),
+        ExprKind::Attribute { base, name } => format!("{}.{}", expr(base), name.text),
+        ExprKind::Lambda(func) => format!("(lambda {})", show(&func.body)),
+        ExprKind::Text(text) => format!("{text:?}"),
+        ExprKind::None => "None".into(),
     }
 }
 
@@ -219,7 +241,7 @@ fn modules() {
             ("x", Some(DeclaredType::F64)),
             ("n", Some(DeclaredType::I64)),
             ("flag", Some(DeclaredType::Bool)),
-            ("v", Some(DeclaredType::Array)),
+            ("v", Some(DeclaredType::Array(None))),
             ("w", None),
         ]
     );

@@ -7,14 +7,18 @@
 //! - `a * b + c - d` is one node: operators applied from left to right, so that a long sum is not
 //!   a deep tree.
 //! - `elif` is an `If` in the `otherwise` block of an `If`; an absent `else` is an empty block.
-//! - `range(n)` is written out as start, stop and step.
+//! - `range(n)` is written out as start, stop and step; `enumerate`, `zip` and `reversed` are forms of
+//!   their own, and so is a loop over the items of an array.
+//! - `x.sum(axis=0)` is a call of a method, `x.T` an attribute; neither is ever a library name.
 //! - `a @ b` is a call of the builtin `matmul`.
 //! - `return`, `return a` and `return a, b` are lists of zero, one and two values.
 //!
 //! Evaluation order is the source's: left to right, the right-hand side before the targets.
 //! The tree is at most [`MAX_DEPTH`] nodes deep, so that walking it recursively is safe.
 
+use crate::ops::Elem;
 use crate::span::Span;
+use std::sync::Arc;
 
 /// The most statements and expressions on a path from a function to a leaf. Front ends refuse what
 /// is deeper; at this depth a recursive walk fits the smallest default stack, 1 MiB, unoptimised.
@@ -107,8 +111,8 @@ pub enum DeclaredType {
     I64,
     /// True or false.
     Bool,
-    /// An array, of whatever elements and rank the argument has.
-    Array,
+    /// An array, of any rank. Where no elements are declared, of whatever elements the argument has.
+    Array(Option<Elem>),
 }
 
 /// Statements executed in order.
@@ -142,16 +146,12 @@ pub enum StmtKind {
         /// Its right operand.
         value: Expr,
     },
-    /// `for var in range(start, stop, step)`. The bounds are evaluated once, before the loop.
+    /// `for target in iter`. What is iterated over is evaluated once, before the loop.
     For {
-        /// The loop variable. Assigning to it in the body does not change the iteration.
-        var: Name,
-        /// The first value.
-        start: Expr,
-        /// The bound, not reached.
-        stop: Expr,
-        /// The increment, of either sign.
-        step: Expr,
+        /// What each item is assigned to. Assigning to it in the body does not change the iteration.
+        target: Target,
+        /// What is iterated over.
+        iter: Box<Iter>,
         /// The body.
         body: Block,
     },
@@ -192,6 +192,44 @@ pub enum StmtKind {
     Pass,
     /// A call whose result is not used: an [`ExprKind::Call`].
     Call(Expr),
+    /// A function defined inside another. It sees the variables around it as they are when it is called.
+    Define(Arc<Function>),
+}
+
+/// What a `for` loop goes over.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Iter {
+    /// What it is.
+    pub kind: IterKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The kinds of things a `for` loop goes over.
+#[derive(Clone, Debug, PartialEq)]
+pub enum IterKind {
+    /// `range(start, stop, step)`.
+    Range {
+        /// The first value.
+        start: Expr,
+        /// The bound, not reached.
+        stop: Expr,
+        /// The increment, of either sign.
+        step: Expr,
+    },
+    /// The items of an array along its first axis, or those of a tuple or a list.
+    Items(Expr),
+    /// `enumerate(of, start)`: pairs of a number and an item.
+    Enumerate {
+        /// What the items come from.
+        of: Box<Iter>,
+        /// The number of the first; 0 where none is given.
+        start: Option<Expr>,
+    },
+    /// `zip(a, b, ...)`: tuples of items, as long as every one has some. At least one.
+    Zip(Vec<Iter>),
+    /// `reversed(of)`: the items from the last to the first.
+    Reversed(Box<Iter>),
 }
 
 /// What can be assigned to.
@@ -211,7 +249,7 @@ pub enum Target {
         /// The array.
         base: Expr,
         /// At least one index.
-        indices: Vec<Expr>,
+        indices: Vec<Index>,
         /// The whole target.
         span: Span,
     },
@@ -302,19 +340,85 @@ pub enum ExprKind {
         /// The array.
         base: Box<Expr>,
         /// At least one index.
-        indices: Vec<Expr>,
+        indices: Vec<Index>,
     },
     /// `(a, b)`. May be empty.
     Tuple(Vec<Expr>),
+    /// `[a, b]`. May be empty.
+    List(Vec<Expr>),
+    /// `base.name`, of a value.
+    Attribute {
+        /// The value.
+        base: Box<Expr>,
+        /// The attribute.
+        name: Name,
+    },
+    /// A function without a name: its body is one `return`.
+    Lambda(Arc<Function>),
+    /// Text, which only some library functions take, such as the formula of `einsum`.
+    Text(String),
+    /// `None`, which only some library functions take, such as an axis.
+    None,
+}
+
+/// What can stand between the brackets of `x[...]`, separated by commas.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Index {
+    /// One place on an axis, or an array of places.
+    At(Expr),
+    /// `start:stop:step`.
+    Slice {
+        /// The first place.
+        start: Option<Expr>,
+        /// The bound, not reached.
+        stop: Option<Expr>,
+        /// The increment, of either sign.
+        step: Option<Expr>,
+        /// All of it.
+        span: Span,
+    },
+    /// `None` or `np.newaxis`: a new axis of length 1.
+    NewAxis(Span),
+    /// `...`: all axes that no other index names. At most one.
+    Rest(Span),
+}
+
+impl Index {
+    /// Where it stands.
+    pub fn span(&self) -> Span {
+        match self {
+            Index::At(e) => e.span,
+            Index::Slice { span, .. } | Index::NewAxis(span) | Index::Rest(span) => *span,
+        }
+    }
+
+    /// The expressions in it.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        let parts = match self {
+            Index::At(e) => [Some(e), None, None],
+            Index::Slice { start, stop, step, .. } => {
+                [start.as_ref(), stop.as_ref(), step.as_ref()]
+            }
+            Index::NewAxis(_) | Index::Rest(_) => [None; 3],
+        };
+        parts.into_iter().flatten()
+    }
 }
 
 /// What a call calls.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Callee {
     /// A library function, by its canonical name. The span covers what was written, as in `np.sin`.
     Builtin(Name),
-    /// A function that should be defined in the module.
+    /// A function of the module, one defined in the functions around, or a variable that holds one.
     Function(Name),
+    /// `base.name(...)`: a method of a value.
+    Method {
+        /// The value.
+        base: Box<Expr>,
+        /// The method.
+        name: Name,
+    },
 }
 
 /// An argument given by name.
@@ -335,6 +439,8 @@ pub enum UnaryOp {
     Plus,
     /// `not x`
     Not,
+    /// `~x`
+    Invert,
 }
 
 /// Operations of two operands. Division and remainder follow Python: `/` is true division, `//`
@@ -355,6 +461,16 @@ pub enum BinaryOp {
     Rem,
     /// `a ** b`
     Pow,
+    /// `a & b`
+    BitAnd,
+    /// `a | b`
+    BitOr,
+    /// `a ^ b`
+    BitXor,
+    /// `a << b`
+    Shl,
+    /// `a >> b`
+    Shr,
 }
 
 impl BinaryOp {
@@ -368,6 +484,11 @@ impl BinaryOp {
             BinaryOp::FloorDiv => "//",
             BinaryOp::Rem => "%",
             BinaryOp::Pow => "**",
+            BinaryOp::BitAnd => "&",
+            BinaryOp::BitOr => "|",
+            BinaryOp::BitXor => "^",
+            BinaryOp::Shl => "<<",
+            BinaryOp::Shr => ">>",
         }
     }
 }

@@ -9,7 +9,7 @@ use super::{Converted, Converter, ident, span, syntax};
 use crate::span::{Diagnostic, Span};
 use crate::surface::names::{Binding, Library, python_builtin};
 use crate::surface::tree::{
-    BinaryOp, Callee, CompareOp, Expr, ExprKind, Keyword, LogicalOp, Name, UnaryOp,
+    BinaryOp, Callee, CompareOp, Expr, ExprKind, Index, Keyword, LogicalOp, Name, UnaryOp,
 };
 use crate::surface::unsupported as no;
 
@@ -213,11 +213,11 @@ impl Converter<'_> {
     }
 
     /// What stands between `[` and `]`.
-    pub(super) fn indices(&mut self, slice: &Py) -> Converted<Vec<Expr>> {
+    pub(super) fn indices(&mut self, slice: &Py) -> Converted<Vec<Index>> {
         match slice {
             Py::Tuple(tuple) if tuple.elts.is_empty() => Err(no::EMPTY_INDEX.at(span(tuple.range))),
-            Py::Tuple(tuple) => self.exprs(&tuple.elts),
-            index => Ok(vec![self.expr(index)?]),
+            Py::Tuple(tuple) => Ok(self.exprs(&tuple.elts)?.into_iter().map(Index::At).collect()),
+            index => Ok(vec![Index::At(self.expr(index)?)]),
         }
     }
 

@@ -225,7 +225,7 @@ impl Converter<'_> {
             "float32" => DeclaredType::F32,
             "int" => DeclaredType::I64,
             "bool" => DeclaredType::Bool,
-            "ndarray" => DeclaredType::Array,
+            "ndarray" => DeclaredType::Array(None),
             _ => return None,
         };
         Some(Annotation { ty, span: span(annotation.range()) })

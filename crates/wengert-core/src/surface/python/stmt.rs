@@ -7,7 +7,9 @@ use ruff_text_size::{Ranged, TextRange};
 use super::expr::binary_op;
 use super::{Converted, Converter, first_line, span, syntax};
 use crate::span::Span;
-use crate::surface::tree::{Block, Callee, Expr, ExprKind, Name, Stmt, StmtKind, Target};
+use crate::surface::tree::{
+    Block, Callee, Expr, ExprKind, Iter, IterKind, Name, Stmt, StmtKind, Target,
+};
 use crate::surface::unsupported::{self as no, Construct};
 
 impl Converter<'_> {
@@ -163,7 +165,9 @@ impl Converter<'_> {
         let body = self.loop_body(&stmt.body);
         self.no_else(&stmt.body, &stmt.orelse, no::FOR_ELSE);
         let (var, [start, stop, step]) = header?;
-        Ok(StmtKind::For { var, start, stop, step, body })
+        let kind = IterKind::Range { start, stop, step };
+        let iter = Box::new(Iter { kind, span: span(stmt.iter.range()) });
+        Ok(StmtKind::For { target: Target::Name(var), iter, body })
     }
 
     fn for_header(&mut self, stmt: &ast::StmtFor) -> Converted<(Name, [Expr; 3])> {
