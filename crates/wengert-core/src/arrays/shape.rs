@@ -16,7 +16,7 @@ pub struct Range {
 }
 
 /// Start, count and step of one axis with `n` elements.
-fn resolved(b: &mut Builder, n: Value, range: Range) -> [Value; 3] {
+pub(crate) fn resolved(b: &mut Builder, n: Value, range: Range) -> [Value; 3] {
     let step = range.step.unwrap_or(1);
     let (zero, one) = (b.i64(0), b.i64(1));
     let forward = step >= 0;

@@ -27,6 +27,14 @@ pub struct Builder {
     span: Span,
 }
 
+/// A place to come back to.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    depth: usize,
+    insts: usize,
+    values: usize,
+}
+
 impl Builder {
     /// Starts a function with these parameters; gives back their values.
     pub fn new(
@@ -144,6 +152,26 @@ impl Builder {
             block.insts.push(inst);
         }
         results
+    }
+
+    /// Where the builder is now, to come back to with [`Builder::rollback`].
+    pub fn mark(&self) -> Mark {
+        let insts = self.open.last().map_or(0, |block| block.insts.len());
+        Mark { depth: self.open.len(), insts, values: self.func.values.len() }
+    }
+
+    /// Throws away what has been appended since. Values made since are no longer to be used; constants stay.
+    pub fn rollback(&mut self, mark: &Mark) {
+        self.open.truncate(mark.depth);
+        self.known.truncate(mark.depth);
+        if let Some(block) = self.open.last_mut() {
+            block.insts.truncate(mark.insts);
+        }
+        let func = &self.func;
+        let old = |v: &Value| v.index() < mark.values || func.as_const(*v).is_some();
+        if let Some(scope) = self.known.last_mut() {
+            scope.retain(|(_, args), v| old(v) && args.iter().all(old));
+        }
     }
 
     /// Marks the loop appended last as one whose iterations can run in any order.

@@ -17,6 +17,6 @@ pub mod types;
 pub mod uses;
 pub mod verify;
 
-pub use builder::Builder;
+pub use builder::{Builder, Mark};
 pub use func::{Block, Func, Inst, LoopPlan, Module, Rule, Value};
 pub use types::{Elem, MAX_RANK, Op, Phase, Type};

@@ -1,33 +1,78 @@
 //! Branches, and the joining of what they bind.
 
-use super::env::{Binding, Env, Unset, UnsetReason};
-use super::infer::{Infer, Types, join};
-use super::names::assigned;
-use super::{Lowered, Lowering, Operand};
+use super::env::{Binding, Env, Part, Pick, StorageId, Unset, UnsetReason, View};
+use super::names::{diverges, escapes};
+use super::operand::{Operand, join_elem};
+use super::{Lowered, Lowering};
 use crate::ir::{Block, Op, Type, Value};
-use crate::span::{Diagnostic, Span};
-use crate::surface::tree::{Expr, Stmt, StmtKind};
-use std::collections::BTreeMap;
+use crate::span::Span;
+use crate::surface::tree::{Expr, Stmt};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// The hidden variable of the value of a branch.
+const VALUE: &str = "the value of the branch";
 
 /// One lowered side of a branch: its code so far and its bindings.
 struct Side {
     block: Block,
     env: Env,
-    /// Whether it always leaves the enclosing block early, so that what it binds is never seen.
+    /// Whether it always leaves the enclosing block early.
     diverges: bool,
+    /// Whether it always leaves the function, so that no variable it binds is ever seen.
+    returns: bool,
+    /// Storage made in it that has been handed out already.
+    given: BTreeSet<StorageId>,
+}
+
+/// What the results of a branch are bound to.
+enum Outcome {
+    /// A scalar variable.
+    Scalar(Arc<str>, Span),
+    /// New storage.
+    Storage(usize),
+    /// The next version of old storage.
+    Version(StorageId),
+    /// A number in the description of a view.
+    Number(usize),
+}
+
+/// The joining of two sides in progress.
+struct Joining {
+    sides: [Side; 2],
+    /// How many storages there were before.
+    count: usize,
+    types: Vec<Type>,
+    outcomes: Vec<Outcome>,
+    /// New storage, by the views it is made of.
+    made: Vec<Made>,
+    /// Numbers of views, in the order of their outcomes.
+    numbers: usize,
+    /// What is bound when the results are there.
+    bindings: Vec<(Arc<str>, Pending, Span)>,
+}
+
+/// New storage that a branch makes.
+struct Made {
+    /// The whole storages it stands for on the two sides, where it is not a copy.
+    of: Option<[StorageId; 2]>,
+    /// The older storage it may share memory with.
+    shares: BTreeSet<StorageId>,
+    list: bool,
+    units: u8,
+}
+
+/// A binding that waits for the results.
+enum Pending {
+    Ready(Binding),
+    /// All of new storage.
+    Made(usize),
+    /// Part of old or new storage: numbers are counted from the first given.
+    Part(Result<StorageId, usize>, Rc<Part>, usize),
 }
 
 impl Lowering<'_> {
-    /// The types of the names in sight.
-    pub(super) fn types(&self) -> Types {
-        let known = self.env.names().filter_map(|(name, (binding, _))| match binding {
-            Binding::Scalar(v) => Some((name.clone(), self.b.ty(*v))),
-            Binding::Array(_) => Some((name.clone(), Type::VECTOR)),
-            Binding::Maybe(_) => None,
-        });
-        known.collect()
-    }
-
     /// `then if cond else otherwise`.
     pub(super) fn conditional(
         &mut self,
@@ -36,15 +81,8 @@ impl Lowering<'_> {
         otherwise: &Expr,
         span: Span,
     ) -> Lowered<Operand> {
-        let types = self.types();
-        let mut infer = Infer::new(self.module);
-        let ty = join(infer.expr(then, &types), infer.expr(otherwise, &types));
         let c = self.condition(cond)?;
-        let side = |l: &mut Self, e: &Expr| {
-            let v = l.scalar(e)?;
-            l.convert(v, ty, e.span)
-        };
-        self.branch_value(c, span, |l| side(l, then), |l| side(l, otherwise)).map(Operand::Scalar)
+        self.branch_operand(c, span, |l| l.expr(then), |l| l.expr(otherwise))
     }
 
     /// A branch that computes one scalar.
@@ -55,23 +93,48 @@ impl Lowering<'_> {
         then: impl FnOnce(&mut Self) -> Lowered<Value>,
         otherwise: impl FnOnce(&mut Self) -> Lowered<Value>,
     ) -> Lowered<Value> {
+        let then = |l: &mut Self| then(l).map(Operand::Scalar);
+        let otherwise = |l: &mut Self| otherwise(l).map(Operand::Scalar);
+        let value = self.branch_operand(cond, span, then, otherwise)?;
+        self.as_scalar(&value, span)
+    }
+
+    fn branch_operand(
+        &mut self,
+        cond: Value,
+        span: Span,
+        then: impl FnOnce(&mut Self) -> Lowered<Operand>,
+        otherwise: impl FnOnce(&mut Self) -> Lowered<Operand>,
+    ) -> Lowered<Operand> {
         let before = self.env.clone();
         self.b.open_block(&[]);
-        let t = then(self)?;
-        let then = self.close_side(&before, vec![t], false);
+        let value = then(self)?;
+        self.bind(VALUE, value, span)?;
+        let then = self.close_side(&before, &[]);
         self.b.open_block(&[]);
-        let o = otherwise(self)?;
-        let otherwise = self.close_side(&before, vec![o], false);
-        Ok(self.join(cond, span, then, otherwise, &BTreeMap::new(), vec![self.b.ty(t)])[0])
+        let value = otherwise(self)?;
+        self.bind(VALUE, value, span)?;
+        let otherwise = self.close_side(&before, &[]);
+        self.join(cond, span, then, otherwise)?;
+        let binding = self.env.own(VALUE).map(|(b, _)| b.clone());
+        let value = match binding {
+            Some(binding) => self.bound(VALUE, &binding, span),
+            None => unreachable!("both sides bind it"),
+        };
+        self.env.unbind(VALUE);
+        value
     }
 
-    fn close_side(&mut self, before: &Env, yields: Vec<Value>, diverges: bool) -> Side {
-        let block = self.b.close_block(yields);
+    fn close_side(&mut self, before: &Env, stmts: &[&Stmt]) -> Side {
+        let block = self.b.close_block(Vec::new());
         let env = std::mem::replace(&mut self.env, before.clone());
-        Side { block, env, diverges }
+        let diverges = diverges(stmts.iter().copied());
+        let escapes = escapes(stmts.iter().copied());
+        let returns = diverges && !escapes.breaks && !escapes.continues;
+        Side { block, env, diverges, returns, given: BTreeSet::new() }
     }
 
-    /// An `if` statement; each side goes on with `rest` where the other always leaves early.
+    /// An `if` statement.
     pub(super) fn if_statement(
         &mut self,
         cond: Value,
@@ -81,191 +144,368 @@ impl Lowering<'_> {
         known_flag: Option<&str>,
     ) -> Lowered<()> {
         let before = self.env.clone();
-        let mut names = BTreeMap::new();
-        for stmt in then.iter().chain(otherwise) {
-            names.extend(assigned(std::slice::from_ref(*stmt)));
-        }
-        let mut sides = Vec::new();
-        for (k, stmts) in [then, otherwise].into_iter().enumerate() {
-            self.b.open_block(&[]);
-            if let (1, Some(flag)) = (k, known_flag) {
-                let yes = self.b.bool(true);
-                self.env.bind(flag, Binding::Scalar(yes), span);
+        let side = |l: &mut Self, stmts: &[&Stmt], flag: Option<&str>| {
+            l.b.open_block(&[]);
+            if let Some(flag) = flag {
+                let yes = l.b.bool(true);
+                l.env.bind(flag, Binding::Scalar(yes), span);
             }
-            self.stmts(stmts)?;
-            let diverges = diverges(stmts);
-            sides.push(self.close_side(&before, Vec::new(), diverges));
-        }
-        // Flags and returned values are variables of their own.
-        for side in &sides {
-            for (name, (_, at)) in side.env.names().filter(|(n, _)| n.contains(' ')) {
-                names.entry(name.clone()).or_insert(*at);
-            }
-        }
-        let (otherwise, then) = (sides.pop(), sides.pop());
-        if let (Some(then), Some(otherwise)) = (then, otherwise) {
-            self.join(cond, span, then, otherwise, &names, Vec::new());
-        }
-        Ok(())
+            l.stmts(stmts)?;
+            Ok(l.close_side(&before, stmts))
+        };
+        let then = side(self, then, None)?;
+        let otherwise = side(self, otherwise, known_flag)?;
+        self.join(cond, span, then, otherwise)
     }
 
-    /// Appends the `if` and binds what both sides leave: named variables, and array versions.
-    /// Gives back the results for what the sides yielded already.
-    fn join(
-        &mut self,
-        cond: Value,
-        span: Span,
-        mut then: Side,
-        mut otherwise: Side,
-        names: &BTreeMap<String, Span>,
-        mut types: Vec<Type>,
-    ) -> Vec<Value> {
-        let yielded = types.len();
+    /// Appends the `if` and binds what the sides leave.
+    fn join(&mut self, cond: Value, span: Span, then: Side, otherwise: Side) -> Lowered<()> {
         let before = self.env.clone();
-        let count = before.storage_count();
-        let mut merged: Vec<(String, Span)> = Vec::new();
-        let mut rebound: Vec<(String, Binding, Span)> = Vec::new();
+        let mut joining = Joining {
+            sides: [then, otherwise],
+            count: before.storage_count(),
+            types: Vec::new(),
+            outcomes: Vec::new(),
+            made: Vec::new(),
+            numbers: 0,
+            bindings: Vec::new(),
+        };
+        let names: BTreeMap<Arc<str>, Span> = joining
+            .sides
+            .iter()
+            .flat_map(|s| s.env.names().map(|(n, (_, at))| (n.clone(), *at)))
+            .collect();
         for (name, set_at) in names {
-            let (t, o) = (binding(&then.env, name), binding(&otherwise.env, name));
-            let hidden = name.contains(' ');
-            let unset = |reason| Binding::Maybe(Unset { reason, set_at: *set_at, by: span });
-            match (t, o) {
-                (Some(Binding::Scalar(a)), Some(Binding::Scalar(b))) => {
-                    if a == b {
-                        rebound.push((name.clone(), Binding::Scalar(a), *set_at));
-                        continue;
-                    }
-                    let ty = join(self.b.ty(a), self.b.ty(b));
-                    let pair =
-                        (self.in_side(&mut then, a, ty), self.in_side(&mut otherwise, b, ty));
-                    match pair {
-                        (Ok(a), Ok(b)) => {
-                            then.block.yields.push(a);
-                            otherwise.block.yields.push(b);
-                            types.push(ty);
-                            merged.push((name.clone(), *set_at));
-                        }
-                        _ => rebound.push((name.clone(), unset(UnsetReason::Branch), *set_at)),
-                    }
-                }
-                // One side never gets here: the other's value holds.
-                (Some(Binding::Scalar(a)), None | Some(Binding::Maybe(_)))
-                    if otherwise.diverges || hidden =>
-                {
-                    let ty = self.b.ty(a);
-                    then.block.yields.push(a);
-                    let zero = self.zero(ty);
-                    otherwise.block.yields.push(zero);
-                    types.push(ty);
-                    merged.push((name.clone(), *set_at));
-                }
-                (None | Some(Binding::Maybe(_)), Some(Binding::Scalar(b)))
-                    if then.diverges || hidden =>
-                {
-                    let ty = self.b.ty(b);
-                    let zero = self.zero(ty);
-                    then.block.yields.push(zero);
-                    otherwise.block.yields.push(b);
-                    types.push(ty);
-                    merged.push((name.clone(), *set_at));
-                }
-                (Some(Binding::Array(a)), Some(Binding::Array(b))) => {
-                    let fresh =
-                        |env: &Env, s| env.made_since(s, count) && env.names_of(s).len() == 1;
-                    if fresh(&then.env, a) && fresh(&otherwise.env, b) {
-                        then.block.yields.push(then.env.version(a));
-                        otherwise.block.yields.push(otherwise.env.version(b));
-                        types.push(Type::VECTOR);
-                        merged.push((name.clone(), *set_at));
-                    } else if a == b && !before.made_since(a, count) {
-                        rebound.push((name.clone(), Binding::Array(a), *set_at));
-                    } else {
-                        rebound.push((name.clone(), unset(UnsetReason::Ambiguous), *set_at));
-                    }
-                }
-                (None, None) => {}
-                _ => rebound.push((name.clone(), unset(UnsetReason::Branch), *set_at)),
+            let pending = self.join_name(&mut joining, &name, set_at, span)?;
+            if let Some(pending) = pending {
+                joining.bindings.push((name, pending, set_at));
             }
         }
-        let mut changed = Vec::new();
         for s in before.all_storage() {
-            let (t, o, old) = (then.env.version(s), otherwise.env.version(s), before.version(s));
-            if t != old || o != old {
-                then.block.yields.push(t);
-                otherwise.block.yields.push(o);
-                types.push(Type::VECTOR);
-                changed.push(s);
+            let [t, o] = [0, 1].map(|k: usize| joining.sides[k].env.version(s));
+            if t != before.version(s) || o != before.version(s) {
+                let ty = self.b.ty(t);
+                joining.push([t, o], ty, Outcome::Version(s));
             }
         }
         self.env = before;
-        self.b.at(span);
-        let mut results =
-            self.b.inst(Op::If, vec![cond], &types, vec![then.block, otherwise.block]);
-        let mut after = results.split_off(yielded).into_iter();
-        for ((name, at), v) in merged.into_iter().zip(after.by_ref()) {
-            if !name.contains(' ') {
-                self.b.name(v, &name.as_str().into());
+        // Names of callers can only have become unusable.
+        let depth = self.env.depth() - 1;
+        for side in &joining.sides {
+            for (d, name, (binding, _)) in side.env.all_names() {
+                if let (true, Binding::Maybe(unset)) = (d < depth, binding) {
+                    self.env.lose(&(d, name.clone()), unset.clone());
+                }
             }
-            let binding = self.bind_value(v);
-            self.env.bind(&name, binding, at);
-        }
-        for (s, v) in changed.into_iter().zip(after) {
-            if let Some(name) = self.b.func().name_of(self.env.version(s)) {
-                self.b.name(v, &name);
+            for (a, b) in side.env.shares() {
+                if !side.env.made_since(*b, joining.count) {
+                    self.env.share_pair(*a, *b);
+                }
             }
-            self.env.set_version(s, v);
         }
-        for (name, binding, at) in rebound {
-            self.env.bind(&name, binding, at);
-        }
-        results
+        self.finish_join(cond, span, joining);
+        Ok(())
     }
 
-    /// A conversion appended to a side that is closed already.
-    fn in_side(&mut self, side: &mut Side, v: Value, ty: Type) -> Lowered<Value> {
-        if self.b.ty(v) == ty {
-            return Ok(v);
+    /// Appends the instruction and binds its results.
+    fn finish_join(&mut self, cond: Value, span: Span, joining: Joining) {
+        let Joining { sides: [then, otherwise], types, outcomes, made, bindings, .. } = joining;
+        self.b.at(span);
+        let blocks = vec![then.block, otherwise.block];
+        let results = self.b.inst(Op::If, vec![cond], &types, blocks);
+        let mut storages = Vec::new();
+        let mut numbers = Vec::new();
+        for (outcome, v) in outcomes.into_iter().zip(results) {
+            match outcome {
+                Outcome::Scalar(name, at) => {
+                    if !name.contains(' ') {
+                        self.b.name(v, &name);
+                    }
+                    self.env.bind(&name, Binding::Scalar(v), at);
+                }
+                Outcome::Storage(k) => {
+                    let storage = self.env.new_storage(v);
+                    self.note_units(v, made[k].units);
+                    made[k].shares.iter().for_each(|base| self.env.share(storage, *base));
+                    if made[k].list {
+                        self.env.mark_list(storage);
+                    }
+                    debug_assert_eq!(storages.len(), k);
+                    storages.push(storage);
+                }
+                Outcome::Version(s) => {
+                    let old = self.env.version(s);
+                    if let Some(name) = self.b.func().name_of(old) {
+                        self.b.name(v, &name);
+                    }
+                    self.keep_units(v, old);
+                    self.env.set_version(s, v);
+                }
+                Outcome::Number(k) => {
+                    debug_assert_eq!(numbers.len(), k);
+                    numbers.push(v);
+                }
+            }
         }
+        for (name, pending, at) in bindings {
+            let binding = match pending {
+                Pending::Ready(binding) => binding,
+                Pending::Made(k) => {
+                    if !name.contains(' ') {
+                        self.b.name(self.env.version(storages[k]), &name);
+                    }
+                    Binding::Array(View::whole(storages[k]))
+                }
+                Pending::Part(storage, part, first) => {
+                    let storage = storage.unwrap_or_else(|k| storages[k]);
+                    let part = part.with_numbers(&numbers[first..]);
+                    Binding::Array(View { storage, part: Some(Rc::new(part)) })
+                }
+            };
+            self.env.bind(&name, binding, at);
+        }
+    }
+
+    /// What a name stands for after the branch; nothing where it is one of its results.
+    fn join_name(
+        &mut self,
+        joining: &mut Joining,
+        name: &Arc<str>,
+        set_at: Span,
+        span: Span,
+    ) -> Lowered<Option<Pending>> {
+        let found = |k: usize| joining.sides[k].env.own(name).map(|(b, _)| b.clone());
+        let (t, o) = (found(0), found(1));
+        let unset = |reason| Pending::Ready(Binding::Maybe(Unset { reason, set_at, by: span }));
+        let hidden = name.contains(' ');
+        Ok(Some(match (t, o) {
+            (Some(a), Some(b)) if a == b && !joining.is_inner(&a) => Pending::Ready(a),
+            (Some(live), Some(_)) if joining.sides[1].returns && !hidden => {
+                return self.export(joining, 0, live, name, set_at);
+            }
+            (Some(_), Some(live)) if joining.sides[0].returns && !hidden => {
+                return self.export(joining, 1, live, name, set_at);
+            }
+            (Some(Binding::Scalar(a)), Some(Binding::Scalar(b))) => {
+                let elem = join_elem(self.elem(a), self.elem(b));
+                let a = self.in_side(&mut joining.sides[0], |l| l.convert(a, elem, span))?;
+                let b = self.in_side(&mut joining.sides[1], |l| l.convert(b, elem, span))?;
+                joining.push([a, b], elem.scalar(), Outcome::Scalar(name.clone(), set_at));
+                return Ok(None);
+            }
+            (Some(Binding::Array(a)), Some(Binding::Array(b))) => {
+                match self.join_arrays(joining, [&a, &b], span)? {
+                    Some(k) => Pending::Made(k),
+                    None => unset(UnsetReason::Kind),
+                }
+            }
+            (Some(Binding::Tuple(a)), Some(Binding::Tuple(b))) if a == b => {
+                Pending::Ready(Binding::Tuple(a))
+            }
+            // One side never gets here, or the variable is looked at only where it is set.
+            (Some(live), None | Some(Binding::Maybe(_))) if joining.sides[1].diverges || hidden => {
+                return self.export(joining, 0, live, name, set_at);
+            }
+            (None | Some(Binding::Maybe(_)), Some(live)) if joining.sides[0].diverges || hidden => {
+                return self.export(joining, 1, live, name, set_at);
+            }
+            (Some(Binding::Maybe(u)), _) | (_, Some(Binding::Maybe(u))) => {
+                Pending::Ready(Binding::Maybe(u))
+            }
+            (None, _) | (_, None) => unset(UnsetReason::Branch),
+            (Some(_), Some(_)) => unset(UnsetReason::Kind),
+        }))
+    }
+
+    /// New storage for an array that is one of two. Nothing where they differ in rank.
+    fn join_arrays(
+        &mut self,
+        joining: &mut Joining,
+        views: [&View; 2],
+        span: Span,
+    ) -> Lowered<Option<usize>> {
+        let whole = views.iter().all(|v| v.part.is_none());
+        let of = whole.then(|| [views[0].storage, views[1].storage]);
+        if let Some(k) = joining.made.iter().position(|m| of.is_some() && m.of == of) {
+            return Ok(Some(k));
+        }
+        let types = [0, 1].map(|k: usize| {
+            let env = std::mem::replace(&mut self.env, joining.sides[k].env.clone());
+            let ty = self.type_of(views[k]);
+            self.env = env;
+            ty
+        });
+        if types[0].rank() != types[1].rank() {
+            return Ok(None);
+        }
+        let elems = types.map(|t| t.elem().unwrap_or(crate::ir::Elem::F64));
+        let elem = join_elem(elems[0], elems[1]);
+        let mut yields = [None; 2];
+        let mut shares = BTreeSet::new();
+        let mut units = u8::MAX;
+        let mut list = false;
+        for k in 0..2 {
+            let (v, u) = self.hand_out(joining, k, views[k], span)?;
+            let converted = self.in_side(&mut joining.sides[k], |l| l.convert(v, elem, span))?;
+            yields[k] = Some(converted);
+            units &= u;
+            let env = &joining.sides[k].env;
+            list |= env.is_list(views[k].storage);
+            let old = env.sharing(views[k].storage).into_iter().chain([views[k].storage]);
+            shares.extend(old.filter(|s| !env.made_since(*s, joining.count)));
+        }
+        let [Some(a), Some(b)] = yields else { unreachable!("both sides have been looked at") };
+        let k = joining.made.len();
+        joining.made.push(Made { of, shares, list, units });
+        joining.push([a, b], types[0].with_elem(elem), Outcome::Storage(k));
+        Ok(Some(k))
+    }
+
+    /// An array a side yields: the storage itself where the side made it, else a copy.
+    fn hand_out(
+        &mut self,
+        joining: &mut Joining,
+        k: usize,
+        view: &View,
+        span: Span,
+    ) -> Lowered<(Value, u8)> {
+        let count = joining.count;
+        let side = &mut joining.sides[k];
+        let own = view.part.is_none() && side.env.made_since(view.storage, count);
+        if own && side.given.insert(view.storage) {
+            let v = side.env.version(view.storage);
+            return Ok((v, self.units_of(v)));
+        }
+        let v = self.in_side(side, |l| {
+            let v = l.read(view, span);
+            let units = l.units_of(v);
+            // A part has been read into an array of its own.
+            let copy = if view.part.is_some() { v } else { l.b.op(Op::Copy, &[v])[0] };
+            l.note_units(copy, units);
+            Ok(copy)
+        })?;
+        Ok((v, self.units_of(v)))
+    }
+
+    /// What one side binds and the other does not, for code that only the first can reach.
+    fn export(
+        &mut self,
+        joining: &mut Joining,
+        live: usize,
+        binding: Binding,
+        name: &Arc<str>,
+        set_at: Span,
+    ) -> Lowered<Option<Pending>> {
+        Ok(Some(match binding {
+            Binding::Scalar(v) => {
+                let ty = self.b.ty(v);
+                let zero = self.stand_in(ty);
+                joining.push_live(live, v, zero, ty, Outcome::Scalar(name.clone(), set_at));
+                return Ok(None);
+            }
+            Binding::Array(view) => {
+                let env = &joining.sides[live].env;
+                let storage = if env.made_since(view.storage, joining.count) {
+                    Err(self.export_storage(joining, live, view.storage)?)
+                } else {
+                    Ok(view.storage)
+                };
+                match (storage, view.part) {
+                    (Ok(storage), None) => Pending::Ready(Binding::Array(View::whole(storage))),
+                    (Err(k), None) => Pending::Made(k),
+                    (storage, Some(part)) => {
+                        let first = joining.numbers;
+                        let zero = self.b.i64(0);
+                        for v in part.numbers() {
+                            let outcome = Outcome::Number(joining.numbers);
+                            joining.numbers += 1;
+                            joining.push_live(live, v, zero, Type::I64, outcome);
+                        }
+                        Pending::Part(storage, part, first)
+                    }
+                }
+            }
+            other => Pending::Ready(other),
+        }))
+    }
+
+    fn export_storage(
+        &mut self,
+        joining: &mut Joining,
+        live: usize,
+        storage: StorageId,
+    ) -> Lowered<usize> {
+        let of = Some([storage, storage]);
+        if let Some(k) = joining.made.iter().position(|m| m.of == of) {
+            return Ok(k);
+        }
+        let env = &joining.sides[live].env;
+        let v = env.version(storage);
+        let (ty, units, list) = (self.b.ty(v), self.units_of(v), env.is_list(storage));
+        let shares = env.sharing(storage).into_iter();
+        let shares = shares.filter(|s| !env.made_since(*s, joining.count)).collect();
+        let dummy = self.in_side(&mut joining.sides[1 - live], |l| Ok(l.stand_in(ty)))?;
+        let k = joining.made.len();
+        joining.made.push(Made { of, shares, list, units });
+        joining.push_live(live, v, dummy, ty, Outcome::Storage(k));
+        Ok(k)
+    }
+
+    /// Instructions appended to a side that is closed already.
+    fn in_side<T>(
+        &mut self,
+        side: &mut Side,
+        f: impl FnOnce(&mut Self) -> Lowered<T>,
+    ) -> Lowered<T> {
         let yields = side.block.yields.clone();
         self.b.reopen_block(std::mem::take(&mut side.block));
-        let converted = self.convert(v, ty, Span::default());
+        std::mem::swap(&mut self.env, &mut side.env);
+        let result = f(self);
+        std::mem::swap(&mut self.env, &mut side.env);
         side.block = self.b.close_block(yields);
-        converted
-    }
-
-    pub(super) fn zero(&mut self, ty: Type) -> Value {
-        match ty {
-            Type::I64 => self.b.i64(0),
-            Type::Bool => self.b.bool(false),
-            _ => self.b.f64(0.0),
-        }
-    }
-
-    /// The error for returned arrays that differ between paths.
-    pub(super) fn ambiguous_return(&self, unset: &Unset, span: Span) -> Diagnostic {
-        Diagnostic::new(
-            "ambiguous-alias",
-            "the function returns different arrays on different paths",
-        )
-        .label(unset.set_at, "returned here")
-        .label(unset.by, "the paths join here")
-        .label(span, "in this function")
-        .help("return a copy on each path: `return np.copy(x)`")
+        result
     }
 }
 
-fn binding(env: &Env, name: &str) -> Option<Binding> {
-    env.get(name).map(|(b, _)| b.clone())
+impl Joining {
+    fn push(&mut self, [t, o]: [Value; 2], ty: Type, outcome: Outcome) {
+        self.sides[0].block.yields.push(t);
+        self.sides[1].block.yields.push(o);
+        self.types.push(ty);
+        self.outcomes.push(outcome);
+    }
+
+    fn push_live(&mut self, live: usize, v: Value, dummy: Value, ty: Type, outcome: Outcome) {
+        self.push(if live == 0 { [v, dummy] } else { [dummy, v] }, ty, outcome);
+    }
+
+    /// Whether equal bindings of the sides mean storage each made for itself.
+    fn is_inner(&self, binding: &Binding) -> bool {
+        let env = &self.sides[0].env;
+        matches!(binding, Binding::Array(v) if env.made_since(v.storage, self.count))
+    }
 }
 
-/// Whether statements always leave the block around them early.
-pub(super) fn diverges(stmts: &[&Stmt]) -> bool {
-    stmts.iter().any(|s| match &s.kind {
-        StmtKind::Break | StmtKind::Continue | StmtKind::Return { .. } => true,
-        StmtKind::If { then, otherwise, .. } => {
-            let all = |side: &[Stmt]| diverges(&side.iter().collect::<Vec<_>>());
-            all(then) && all(otherwise)
-        }
-        _ => false,
-    })
+impl Part {
+    /// The numbers that describe it, in order.
+    fn numbers(&self) -> Vec<Value> {
+        let of = |p: &Pick| match *p {
+            Pick::At(i) => vec![i],
+            Pick::Range { start, count, step } => vec![start, count, step],
+        };
+        self.picks.iter().flat_map(of).collect()
+    }
+
+    /// The same with other numbers.
+    fn with_numbers(&self, numbers: &[Value]) -> Part {
+        let mut rest = numbers.iter().copied();
+        let mut next = |old: Value| rest.next().unwrap_or(old);
+        let picks = self.picks.iter().map(|p| match *p {
+            Pick::At(i) => Pick::At(next(i)),
+            Pick::Range { start, count, step } => {
+                Pick::Range { start: next(start), count: next(count), step: next(step) }
+            }
+        });
+        Part { picks: picks.collect(), axes: self.axes.clone() }
+    }
 }

@@ -1,20 +1,68 @@
-//! Bindings: names to scalars and to storage, storage to its current version.
+//! Bindings: names to scalars, to parts of storage and to functions; storage to its current version.
+//!
+//! A name stands for a *view* of a piece of storage, mostly all of it. Writing through any view makes a
+//! new version of the storage, so every other view sees it. Where an array is copied that Python would share
+//! (a reshaped array; one that is either of two, depending on the path), the two pieces are noted as
+//! *sharing*: reading both is fine, and a write to one makes the names of the other unusable, since what they
+//! hold may be out of date.
 
+use super::call::Callable;
 use crate::ir::Value;
 use crate::span::Span;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::Arc;
 
 /// A piece of array storage, whatever names it goes by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct StorageId(usize);
 
+/// All of a piece of storage, or part of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct View {
+    pub(super) storage: StorageId,
+    /// Nothing where it is all of it.
+    pub(super) part: Option<Rc<Part>>,
+}
+
+impl View {
+    pub(super) fn whole(storage: StorageId) -> View {
+        View { storage, part: None }
+    }
+}
+
+/// A part of an array: what is picked on each of its axes, and which of them the axes of the part are.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Part {
+    pub(super) picks: Vec<Pick>,
+    /// Axis `k` of the part is axis `axes[k]` of the array; that axis has a range.
+    pub(super) axes: Vec<usize>,
+}
+
+/// What is picked on an axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Pick {
+    /// One place, known to exist.
+    At(Value),
+    /// `count` places from `start` on, `step` apart, known to exist.
+    Range { start: Value, count: Value, step: Value },
+}
+
 /// What a name stands for.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Binding {
     Scalar(Value),
-    Array(StorageId),
-    /// Set on some paths only: why, and where it is set.
+    Array(View),
+    /// So many values, each in a hidden variable of its own ([`element_name`]).
+    Tuple(usize),
+    Function(Callable),
+    /// Set on some paths only, or out of date: why, and where it is set.
     Maybe(Unset),
+}
+
+/// The hidden variable of an element of a tuple. No program can name it: it holds a space.
+pub(super) fn element_name(tuple: &str, k: usize) -> Arc<str> {
+    format!("{tuple} {k}").into()
 }
 
 /// Why a variable may be unset.
@@ -23,63 +71,160 @@ pub(super) struct Unset {
     pub(super) reason: UnsetReason,
     /// Where it is set.
     pub(super) set_at: Span,
-    /// The branch or loop that may leave it unset.
+    /// The branch, loop or write that is to blame.
     pub(super) by: Span,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum UnsetReason {
     /// Set in one branch of an `if` only.
     Branch,
     /// Set in the body of a loop, which may not run.
     Loop,
-    /// Arrays that differ between the branches, or between iterations.
-    Ambiguous,
+    /// Values of different kinds on the paths that lead here.
+    Kind,
+    /// It may share memory with this other array, which has been written since.
+    Stale(Arc<str>),
+}
+
+/// The variables of one call in progress.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Frame {
+    names: BTreeMap<Arc<str>, (Binding, Span)>,
+    /// The frame of the function this one is defined in.
+    outer: Option<usize>,
+}
+
+/// One piece of storage.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Storage {
+    version: Value,
+    /// A Python list of numbers: `+` and `*` would not be arithmetic.
+    list: bool,
 }
 
 /// The bindings at one point of the program.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Env {
-    names: BTreeMap<String, (Binding, Span)>,
-    /// The names of the functions this one is called from, outermost first.
-    callers: Vec<BTreeMap<String, (Binding, Span)>>,
-    /// Current version of each storage.
-    storage: Vec<Value>,
+    frames: Vec<Frame>,
+    storage: Vec<Storage>,
+    /// Pairs that may share memory in Python but not here, the older one first.
+    shares: BTreeSet<(StorageId, StorageId)>,
+}
+
+impl Default for Env {
+    fn default() -> Self {
+        Env { frames: vec![Frame::default()], storage: Vec::new(), shares: BTreeSet::new() }
+    }
 }
 
 impl Env {
+    fn frame(&self) -> &Frame {
+        &self.frames[self.frames.len() - 1]
+    }
+
     pub(super) fn bind(&mut self, name: &str, binding: Binding, at: Span) {
-        self.names.insert(name.to_string(), (binding, at));
+        let last = self.frames.len() - 1;
+        self.frames[last].names.insert(name.into(), (binding, at));
     }
 
+    pub(super) fn unbind(&mut self, name: &str) {
+        let last = self.frames.len() - 1;
+        self.frames[last].names.remove(name);
+    }
+
+    /// Makes a variable of one of the calls in progress unusable.
+    pub(super) fn lose(&mut self, (depth, name): &(usize, Arc<str>), unset: Unset) {
+        if let Some(slot) = self.frames[*depth].names.get_mut(name) {
+            slot.0 = Binding::Maybe(unset);
+        }
+    }
+
+    /// What a name stands for in the function itself.
+    pub(super) fn own(&self, name: &str) -> Option<&(Binding, Span)> {
+        self.frame().names.get(name)
+    }
+
+    /// What a name stands for, in the function itself or in those it is defined in.
     pub(super) fn get(&self, name: &str) -> Option<&(Binding, Span)> {
-        self.names.get(name)
+        let mut frame = self.frame();
+        loop {
+            match (frame.names.get(name), frame.outer) {
+                (Some(found), _) => return Some(found),
+                (None, Some(outer)) => frame = &self.frames[outer],
+                (None, None) => return None,
+            }
+        }
     }
 
-    pub(super) fn names(&self) -> impl Iterator<Item = (&String, &(Binding, Span))> {
-        self.names.iter()
+    /// The names of the function itself.
+    pub(super) fn names(&self) -> impl Iterator<Item = (&Arc<str>, &(Binding, Span))> {
+        self.frame().names.iter()
+    }
+
+    /// The names of all calls in progress, with the depth of the call.
+    pub(super) fn all_names(
+        &self,
+    ) -> impl Iterator<Item = (usize, &Arc<str>, &(Binding, Span))> {
+        let frames = self.frames.iter().enumerate();
+        frames.flat_map(|(depth, f)| f.names.iter().map(move |(n, b)| (depth, n, b)))
+    }
+
+    pub(super) fn at_depth(&self, depth: usize, name: &str) -> Option<&(Binding, Span)> {
+        self.frames.get(depth).and_then(|f| f.names.get(name))
+    }
+
+    /// How many calls are in progress, the outermost included.
+    pub(super) fn depth(&self) -> usize {
+        self.frames.len()
     }
 
     pub(super) fn known_names(&self) -> Vec<&str> {
-        self.names.keys().map(String::as_str).filter(|n| !n.contains(' ')).collect()
+        self.frame().names.keys().map(|n| &**n).filter(|n| !n.contains(' ')).collect()
     }
 
     pub(super) fn new_storage(&mut self, version: Value) -> StorageId {
-        self.storage.push(version);
+        self.storage.push(Storage { version, list: false });
         StorageId(self.storage.len() - 1)
     }
 
+    pub(super) fn mark_list(&mut self, storage: StorageId) {
+        self.storage[storage.0].list = true;
+    }
+
+    pub(super) fn is_list(&self, storage: StorageId) -> bool {
+        self.storage[storage.0].list
+    }
+
     pub(super) fn version(&self, storage: StorageId) -> Value {
-        self.storage[storage.0]
+        self.storage[storage.0].version
     }
 
     pub(super) fn set_version(&mut self, storage: StorageId, version: Value) {
-        self.storage[storage.0] = version;
+        self.storage[storage.0].version = version;
+    }
+
+    /// A write at `at`: the storage has a new version, and what may share memory with it is out of date.
+    pub(super) fn write(&mut self, storage: StorageId, version: Value, at: Span) {
+        self.set_version(storage, version);
+        let others = self.sharing(storage);
+        if others.is_empty() {
+            return;
+        }
+        let by: Arc<str> = self.name_of(storage).unwrap_or_else(|| "another array".into());
+        for frame in &mut self.frames {
+            for (binding, set_at) in frame.names.values_mut() {
+                if matches!(binding, Binding::Array(v) if others.contains(&v.storage)) {
+                    let reason = UnsetReason::Stale(by.clone());
+                    *binding = Binding::Maybe(Unset { reason, set_at: *set_at, by: at });
+                }
+            }
+        }
     }
 
     /// All storage, oldest first.
-    pub(super) fn all_storage(&self) -> Vec<StorageId> {
-        (0..self.storage.len()).map(StorageId).collect()
+    pub(super) fn all_storage(&self) -> impl Iterator<Item = StorageId> + use<> {
+        (0..self.storage.len()).map(StorageId)
     }
 
     /// How many storages exist: those made later have higher numbers.
@@ -91,20 +236,56 @@ impl Env {
         storage.0 >= count
     }
 
-    /// The names of a piece of storage, those of callers included.
-    pub(super) fn names_of(&self, storage: StorageId) -> Vec<(String, Span)> {
-        let all = self.callers.iter().chain([&self.names]).flatten();
-        let held = all.filter(|(_, (b, _))| *b == Binding::Array(storage));
-        held.map(|(n, (_, at))| (n.clone(), *at)).collect()
+    /// Notes that `copy` holds what Python would share with `base`, and with whatever shares that.
+    pub(super) fn share(&mut self, copy: StorageId, base: StorageId) {
+        let all: Vec<StorageId> = self.sharing(base).into_iter().chain([base]).collect();
+        for other in all.into_iter().filter(|o| *o != copy) {
+            self.shares.insert((copy.min(other), copy.max(other)));
+        }
+    }
+
+    /// Notes that two older pieces of storage may share memory.
+    pub(super) fn share_pair(&mut self, a: StorageId, b: StorageId) {
+        if a != b {
+            self.shares.insert((a.min(b), a.max(b)));
+        }
+    }
+
+    /// What may share memory with a piece of storage.
+    pub(super) fn sharing(&self, storage: StorageId) -> Vec<StorageId> {
+        let other = |(a, b): &(StorageId, StorageId)| match storage {
+            s if s == *a => Some(*b),
+            s if s == *b => Some(*a),
+            _ => None,
+        };
+        self.shares.iter().filter_map(other).collect()
+    }
+
+    pub(super) fn shares(&self) -> &BTreeSet<(StorageId, StorageId)> {
+        &self.shares
+    }
+
+    /// The names whose views lie in a piece of storage, with the depth of their call.
+    pub(super) fn names_of(&self, storage: StorageId) -> Vec<(usize, Arc<str>, Span)> {
+        let held = self.all_names().filter(
+            |(_, _, (b, _))| matches!(b, Binding::Array(v) if v.storage == storage),
+        );
+        held.map(|(depth, n, (_, at))| (depth, n.clone(), *at)).collect()
+    }
+
+    /// A name of a piece of storage, for messages.
+    pub(super) fn name_of(&self, storage: StorageId) -> Option<Arc<str>> {
+        let named = self.names_of(storage).into_iter().map(|(_, n, _)| n);
+        named.filter(|n| !n.contains(' ')).last()
     }
 
     /// Enters a called function: its names start empty, storage stays.
-    pub(super) fn enter(&mut self) {
-        self.callers.push(std::mem::take(&mut self.names));
+    pub(super) fn enter(&mut self, outer: Option<usize>) {
+        self.frames.push(Frame { outer, ..Frame::default() });
     }
 
     /// Leaves it again.
     pub(super) fn leave(&mut self) {
-        self.names = self.callers.pop().unwrap_or_default();
+        self.frames.pop();
     }
 }

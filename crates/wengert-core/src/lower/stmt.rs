@@ -1,16 +1,17 @@
-//! Statements, and calls of the functions they are in.
+//! Statements.
 
-use super::branch::diverges;
-use super::env::{Binding, UnsetReason};
-use super::expr::described;
-use super::names::{assigned, escapes_of};
-use super::{Lowered, Lowering, MAX_CALLS, MAX_EXPANSIONS, MAX_VALUES, Operand, not_yet};
-use crate::ir::{Op, Type, Value};
+use super::call::Callable;
+use super::env::Binding;
+use super::expr::maybe_unset;
+use super::index::Place;
+use super::names::{diverges, escapes_of};
+use super::operand::{Operand, described_operand};
+use super::{Lowered, Lowering};
+use crate::ir::Op;
+use crate::ir::Value;
 use crate::ops::{Prim, Scalar};
 use crate::span::{Diagnostic, Span};
-use crate::surface::tree::{
-    BinaryOp, Callee, Expr, ExprKind, Function, IterKind, Keyword, Name, Stmt, StmtKind, Target,
-};
+use crate::surface::tree::{BinaryOp, Callee, Expr, ExprKind, Stmt, StmtKind, Target};
 
 /// Hidden variables. No program can name them: they hold a space.
 pub(super) const RETURNED: &str = "the function has returned";
@@ -23,134 +24,18 @@ pub(super) fn returned(k: usize) -> String {
 }
 
 impl Lowering<'_> {
-    /// Lowers the body of a function whose parameters are bound; gives back what it returns.
-    /// A function called for what it writes alone (`needs_value` is false) may return nothing.
-    pub(super) fn body(
-        &mut self,
-        func: &Function,
-        span: Span,
-        needs_value: bool,
-    ) -> Lowered<Vec<Operand>> {
-        self.locals.push(assigned(&func.body));
-        self.return_counts.push(None);
-        let results = self.body_in_scope(func, span, needs_value);
-        self.return_counts.pop();
-        self.locals.pop();
-        results
-    }
-
-    fn body_in_scope(
-        &mut self,
-        func: &Function,
-        span: Span,
-        needs_value: bool,
-    ) -> Lowered<Vec<Operand>> {
-        let no = self.b.bool(false);
-        self.env.bind(RETURNED, Binding::Scalar(no), span);
-        self.stmts(&func.body.iter().collect::<Vec<_>>())?;
-        let yes = self.b.bool(true);
-        let always = matches!(self.env.get(RETURNED), Some((Binding::Scalar(v), _)) if *v == yes);
-        if !needs_value && !always {
-            return Ok(Vec::new());
-        }
-        if !always {
-            let message = format!("`{}` does not return a value on every path", func.name.text);
-            return Err(Diagnostic::new("missing-return", message)
-                .label(func.name.span, "this function")
-                .help("end it with `return` and the value to differentiate"));
-        }
-        let mut results = Vec::new();
-        while let Some((binding, _)) = self.env.get(&returned(results.len())) {
-            results.push(match binding {
-                Binding::Scalar(v) => Operand::Scalar(*v),
-                Binding::Array(s) => Operand::Array(*s),
-                Binding::Maybe(unset) if unset.reason == UnsetReason::Ambiguous => {
-                    return Err(self.ambiguous_return(unset, func.name.span));
-                }
-                Binding::Maybe(unset) => {
-                    let message =
-                        "the `return` statements give different numbers or kinds of values";
-                    return Err(Diagnostic::new("return-mismatch", message)
-                        .label(unset.set_at, "one of them")
-                        .label(func.name.span, "in this function"));
-                }
-            });
-        }
-        if results.is_empty() && needs_value {
-            let message = format!("`{}` returns nothing", func.name.text);
-            return Err(Diagnostic::new("missing-return", message)
-                .label(func.name.span, "this function")
-                .help("return the value to differentiate"));
-        }
-        Ok(results)
-    }
-
-    /// A call of another function of the file, lowered in place.
-    pub(super) fn call(
-        &mut self,
-        name: &Name,
-        args: &[Expr],
-        keywords: &[Keyword],
-        span: Span,
-        needs_value: bool,
-    ) -> Lowered<Operand> {
-        let Some(func) = self.module.function(&name.text) else {
-            return Err(Diagnostic::new(
-                "undefined-function",
-                format!("there is no function `{}`", name.text),
-            )
-            .label(name.span, "called here")
-            .help("define it in the same file, or import it from math or numpy"));
-        };
-        if self.calls.contains(&name.text) || self.calls.len() >= MAX_CALLS {
-            return Err(Diagnostic::new("recursion", format!("`{}` calls itself", name.text))
-                .label(span, "this call")
-                .help("write the recursion as a loop; recursive functions are not supported yet"));
-        }
-        self.expansions += 1;
-        if self.b.func().values.len() > MAX_VALUES || self.expansions > MAX_EXPANSIONS {
-            return Err(Diagnostic::new("too-large", "the program grows too large")
-                .label(span, "when this call is written out")
-                .help(
-                    "functions are expanded where they are called: call them from a loop instead",
-                ));
-        }
-        let given = arrange(func, args, keywords, span)?;
-        let mut operands = Vec::new();
-        for e in &given {
-            operands.push(e.map(|e| self.expr(e)).transpose()?);
-        }
-        self.env.enter();
-        self.calls.push(name.text.clone());
-        for (k, p) in func.params.iter().enumerate() {
-            let operand = match (operands[k].take(), &p.default) {
-                (Some(operand), _) => operand,
-                (None, Some(default)) => self.expr(default)?,
-                (None, None) => unreachable!("arranged above"),
-            };
-            self.bind(&p.name.text, operand, p.name.span)?;
-        }
-        let mut results = self.body(func, span, needs_value)?;
-        self.calls.pop();
-        self.env.leave();
-        Ok(match results.len() {
-            1 => results.remove(0),
-            _ => Operand::Tuple(results.into_iter().map(|r| (r, span)).collect()),
-        })
-    }
-
     /// Statements in order. What follows a statement that may leave early runs only if it did not.
     pub(super) fn stmts(&mut self, stmts: &[&Stmt]) -> Lowered<()> {
         for (k, stmt) in stmts.iter().enumerate() {
             let rest = &stmts[k + 1..];
             if let StmtKind::If { cond, then, otherwise } = &stmt.kind {
                 // The side that goes on takes the rest with it; no flag is looked at.
+                let (left, right) = (diverges(then), diverges(otherwise));
+                let clean = |side: &[Stmt]| !side.iter().any(|s| escapes_of(s).any());
+                let moves_rest =
+                    (left && clean(otherwise)) || (right && clean(then)) || (left && right);
                 let mut then: Vec<&Stmt> = then.iter().collect();
                 let mut otherwise: Vec<&Stmt> = otherwise.iter().collect();
-                let (left, right) = (diverges(&then), diverges(&otherwise));
-                let clean = |side: &[&Stmt]| !side.iter().any(|s| escapes_of(s).any());
-                let moves_rest =
-                    (left && clean(&otherwise)) || (right && clean(&then)) || (left && right);
                 if moves_rest && !left {
                     then.extend(rest);
                 } else if moves_rest && !right {
@@ -164,7 +49,7 @@ impl Lowering<'_> {
             } else {
                 self.stmt(stmt)?;
             }
-            if diverges(&[stmt]) {
+            if diverges([*stmt]) {
                 return Ok(());
             }
             let escapes = escapes_of(stmt);
@@ -180,7 +65,7 @@ impl Lowering<'_> {
                         continue;
                     }
                     flags += 1;
-                    if let Some((Binding::Scalar(v), _)) = self.env.get(flag) {
+                    if let Some((Binding::Scalar(v), _)) = self.env.own(flag) {
                         let v = *v;
                         left = Some(match left {
                             None => v,
@@ -213,20 +98,20 @@ impl Lowering<'_> {
         self.b.at(stmt.span);
         match &stmt.kind {
             StmtKind::Assign { targets, value } => {
-                let operand = self.expr(value)?;
+                let mut operand = self.expr(value)?;
+                if targets.len() > 1
+                    && let Operand::Fresh(fresh) = &operand
+                {
+                    // Several names for one array.
+                    operand = Operand::Array(self.stored(&fresh.clone()));
+                }
                 for t in targets {
                     self.assign(t, operand.clone(), value.span)?;
                 }
                 Ok(())
             }
             StmtKind::AugAssign { target, op, value } => self.update(target, *op, value, stmt.span),
-            StmtKind::For { target, iter, body } => match (target, &iter.kind) {
-                (Target::Name(var), IterKind::Range { start, stop, step }) => {
-                    self.for_loop(var, [start, stop, step], body, stmt.span)
-                }
-                _ => Err(not_yet(iter.span)),
-            },
-            StmtKind::Define(func) => Err(not_yet(func.span)),
+            StmtKind::For { target, iter, body } => self.for_loop(target, iter, body, stmt.span),
             StmtKind::While { cond, body } => self.while_loop(cond, body, stmt.span),
             StmtKind::If { .. } => self.stmts(&[stmt]),
             StmtKind::Break => {
@@ -246,6 +131,11 @@ impl Lowering<'_> {
                 Ok(())
             }
             StmtKind::Pass => Ok(()),
+            StmtKind::Define(func) => {
+                let callable = Callable::inner(func, self.env.depth() - 1);
+                self.env.bind(&func.name.text, Binding::Function(callable), func.name.span);
+                Ok(())
+            }
             StmtKind::Call(e) => match &e.kind {
                 ExprKind::Call { callee: Callee::Function(name), args, keywords } => {
                     self.call(name, args, keywords, e.span, false).map(|_| ())
@@ -255,7 +145,7 @@ impl Lowering<'_> {
         }
     }
 
-    pub(super) fn returns(&mut self, values: &[Expr], span: Span) -> Lowered<()> {
+    fn returns(&mut self, values: &[Expr], span: Span) -> Lowered<()> {
         let mut flat = Vec::new();
         for e in values {
             match self.expr(e)? {
@@ -263,8 +153,8 @@ impl Lowering<'_> {
                 operand => flat.push(operand),
             }
         }
-        if let Some(counted) = self.return_counts.last_mut() {
-            let (count, first) = *counted.get_or_insert((flat.len(), span));
+        if let Some(scope) = self.scopes.last_mut() {
+            let (count, first) = *scope.returns.get_or_insert((flat.len(), span));
             if count != flat.len() {
                 let message = "the `return` statements give different numbers of values";
                 return Err(Diagnostic::new("return-mismatch", message)
@@ -280,35 +170,24 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn bind(&mut self, name: &str, operand: Operand, span: Span) -> Lowered<()> {
-        let binding = match operand {
-            Operand::Scalar(v) => {
-                if !name.contains(' ') {
-                    self.b.name(v, &name.into());
-                }
-                Binding::Scalar(v)
-            }
-            Operand::Array(s) => Binding::Array(s),
-            Operand::Tuple(_) => {
-                return Err(Diagnostic::new(
-                    "unsupported-syntax",
-                    "a tuple cannot be kept in a variable",
-                )
-                .label(span, "this variable would hold a tuple")
-                .help("take it apart: `a, b = ...`"));
-            }
-        };
-        self.env.bind(name, binding, span);
-        Ok(())
-    }
-
-    fn assign(&mut self, target: &Target, operand: Operand, value_span: Span) -> Lowered<()> {
+    pub(super) fn assign(
+        &mut self,
+        target: &Target,
+        operand: Operand,
+        value_span: Span,
+    ) -> Lowered<()> {
         match target {
             Target::Name(name) => self.bind(&name.text, operand, name.span),
             Target::Tuple { elements, span } => {
-                let Operand::Tuple(values) = operand else {
-                    return Err(Diagnostic::new("type", "only a tuple can be taken apart")
-                        .label(value_span, "this is not a tuple"));
+                let values = match operand {
+                    Operand::Tuple(values) | Operand::List(values) => values,
+                    Operand::Array(_) | Operand::Fresh(_) => {
+                        return self.take_apart(elements, operand, value_span);
+                    }
+                    other => {
+                        return Err(Diagnostic::new("type", "only a tuple or an array can be taken apart")
+                            .label(value_span, format!("this is {}", described_operand(&other))));
+                    }
                 };
                 if values.len() != elements.len() {
                     let message = format!(
@@ -316,9 +195,10 @@ impl Lowering<'_> {
                         values.len(),
                         elements.len()
                     );
-                    return Err(
-                        Diagnostic::new("tuple-length", message).label(*span, "these names")
-                    );
+                    return Err(Diagnostic::new("tuple-length", message)
+                        .label(*span, "these names")
+                        .label(value_span, "these values")
+                        .help("give each value a name"));
                 }
                 for (t, (v, at)) in elements.iter().zip(values) {
                     self.assign(t, v, at)?;
@@ -326,64 +206,97 @@ impl Lowering<'_> {
                 Ok(())
             }
             Target::Element { base, indices, span } => {
-                let v = match operand {
-                    Operand::Scalar(v) => v,
-                    Operand::Array(_) => return Err(self.array_arithmetic(value_span)),
-                    Operand::Tuple(_) => {
-                        return Err(Diagnostic::new("type", "an element must be a number")
-                            .label(value_span, "this is a tuple"));
-                    }
-                };
-                let (storage, i) = self.place(base, indices, *span)?;
-                let v = self.convert(v, Type::F64, value_span)?;
-                self.store(storage, i, v, *span);
-                Ok(())
+                let place = self.place(base, indices, *span)?;
+                self.write_place(place, &operand, value_span, *span)
             }
         }
     }
 
-    /// `target op= value`; the target's index is evaluated once.
+    /// `a, b = x`: an array with as many items as there are targets.
+    fn take_apart(&mut self, targets: &[Target], operand: Operand, at: Span) -> Lowered<()> {
+        let view = self.as_view(operand, at)?;
+        let n = self.dims_of(&view)[0];
+        self.b.at(at);
+        let wanted = self.b.i64(targets.len() as i64);
+        let fits = self.b.prim(Prim::IEq, &[n, wanted]);
+        let message = format!("the array does not have {} items", targets.len());
+        self.b.op(Op::Assert(message.into()), &[fits]);
+        let mut items = Vec::new();
+        for k in 0..targets.len() {
+            let k = self.b.i64(k as i64);
+            items.push(self.item_of(&view, k, at));
+        }
+        for (t, item) in targets.iter().zip(items) {
+            self.assign(t, item, at)?;
+        }
+        Ok(())
+    }
+
+    /// `target op= value`; the target's index is evaluated once. An array is updated in place.
     fn update(&mut self, target: &Target, op: BinaryOp, value: &Expr, span: Span) -> Lowered<()> {
         match target {
             Target::Name(name) => {
-                let (binding, _) = self.env.get(&name.text).cloned().ok_or_else(|| {
+                let found = self.env.own(&name.text).map(|(b, _)| b.clone());
+                let binding = found.ok_or_else(|| {
                     Diagnostic::new("undefined-variable", format!("`{}` is not defined", name.text))
                         .label(name.span, "updated before it is set")
                         .help(format!("set it first: `{} = 0.0`", name.text))
                 })?;
-                let old = match binding {
-                    Binding::Scalar(v) => v,
-                    Binding::Array(_) => return Err(self.array_arithmetic(name.span)),
-                    Binding::Maybe(_) => {
-                        let e = Expr { kind: ExprKind::Name(name.text.clone()), span: name.span };
-                        self.scalar(&e)?
+                if let Binding::Maybe(unset) = &binding {
+                    return Err(maybe_unset(&name.text, unset, name.span));
+                }
+                let old = self.bound(&name.text, &binding, name.span)?;
+                let right = self.expr(value)?;
+                let new = self.binary(op, (&old, name.span), (&right, value.span))?;
+                match old {
+                    Operand::Array(view) => {
+                        let v = self.value(&new, span)?;
+                        self.replace(&view, v, value.span, span)
                     }
-                };
-                let new = self.combine(op, old, value, span)?;
-                self.bind(&name.text, Operand::Scalar(new), name.span)
+                    _ => self.bind(&name.text, new, name.span),
+                }
             }
             Target::Element { base, indices, span: at } => {
-                let (storage, i) = self.place(base, indices, *at)?;
-                let x = self.env.version(storage);
-                self.b.at(*at);
-                let old = self.b.load(x, i);
-                let new = self.combine(op, old, value, span)?;
-                self.store(storage, i, new, *at);
-                Ok(())
+                let place = self.place(base, indices, *at)?;
+                let old = match &place {
+                    Place::Element(view, index) => {
+                        let x = self.env.version(view.storage);
+                        self.b.at(*at);
+                        Operand::Scalar(self.b.element(x, index))
+                    }
+                    Place::Part(view) | Place::Masked(view, _) => Operand::Array(view.clone()),
+                    Place::Rows(..) => {
+                        return Err(Diagnostic::new(
+                            "unsupported-array",
+                            "updating elements picked by an array of indices is not supported",
+                        )
+                        .label(*at, "picked by an array")
+                        .help("write a loop over the indices: `for k in range(len(idx)): x[idx[k]] += v[k]`"));
+                    }
+                    Place::Item(_) => {
+                        return Err(Diagnostic::new("type", "an element of a tuple cannot be updated")
+                            .label(*at, "a tuple, or a list of arrays")
+                            .help("give each element a name of its own"));
+                    }
+                };
+                let right = self.expr(value)?;
+                let new = self.binary(op, (&old, *at), (&right, value.span))?;
+                if let Place::Masked(view, mask) = &place {
+                    // Only where the mask holds.
+                    let (new, old) = (self.value(&new, span)?, self.read(view, *at));
+                    let new = self.convert(new, self.elem(old), span)?;
+                    self.b.at(span);
+                    let chosen = self.b.select(*mask, new, old);
+                    return self.put(view, chosen, value.span, *at);
+                }
+                self.write_place(place, &new, value.span, *at)
             }
             Target::Tuple { span, .. } => {
                 Err(Diagnostic::new("unsupported-syntax", "a tuple cannot be updated in place")
-                    .label(*span, "this is a tuple"))
+                    .label(*span, "this is a tuple")
+                    .help("update each of its elements"))
             }
         }
-    }
-
-    fn combine(&mut self, op: BinaryOp, old: Value, value: &Expr, span: Span) -> Lowered<Value> {
-        if op == BinaryOp::Pow {
-            return self.power(old, value, span);
-        }
-        let right = self.scalar(value)?;
-        self.binary(op, old, right, span)
     }
 
     /// Whether a condition is a constant.
@@ -393,48 +306,4 @@ impl Lowering<'_> {
             _ => None,
         }
     }
-
-    /// Says what a variable is, for messages.
-    pub(super) fn describe(&self, v: Value) -> &'static str {
-        described(self.b.ty(v))
-    }
-}
-
-/// The arguments of a call in the order of the parameters; none where the default is to be taken.
-fn arrange<'e>(
-    func: &Function,
-    args: &'e [Expr],
-    keywords: &'e [Keyword],
-    span: Span,
-) -> Lowered<Vec<Option<&'e Expr>>> {
-    let name = &func.name.text;
-    let wrong = |message: String| {
-        Diagnostic::new("argument-count", message)
-            .label(span, "this call")
-            .label(func.name.span, "defined here")
-    };
-    let mut given: Vec<Option<&Expr>> = vec![None; func.params.len()];
-    if args.len() > given.len() {
-        let s = if given.len() == 1 { "" } else { "s" };
-        let message =
-            format!("`{name}` takes {} argument{s}, but {} are given", given.len(), args.len());
-        return Err(wrong(message));
-    }
-    for (slot, e) in given.iter_mut().zip(args) {
-        *slot = Some(e);
-    }
-    for k in keywords {
-        let Some(at) = func.params.iter().position(|p| p.name.text == k.name.text) else {
-            return Err(wrong(format!("`{name}` has no parameter `{}`", k.name.text)));
-        };
-        if given[at].replace(&k.value).is_some() {
-            return Err(wrong(format!("`{}` is given twice", k.name.text)));
-        }
-    }
-    for (p, slot) in func.params.iter().zip(&given) {
-        if slot.is_none() && p.default.is_none() {
-            return Err(wrong(format!("`{name}` is called without its `{}`", p.name.text)));
-        }
-    }
-    Ok(given)
 }

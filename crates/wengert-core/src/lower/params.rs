@@ -1,0 +1,258 @@
+//! Types of the parameters of a function for given arguments.
+//!
+//! An integer argument becomes a float, and can be differentiated by, unless the function uses it as a
+//! number of things: an index, a bound, a size, an operand of `//`, `%` or of bit operations.
+
+use super::Arg;
+use super::names::{children, exprs_of};
+use super::operand::described;
+use crate::ir::{Elem, Type};
+use crate::span::Diagnostic;
+use crate::surface::tree::{
+    BinaryOp, Callee, DeclaredType, Expr, ExprKind, Function, Index, Iter, IterKind, Module, Stmt,
+    StmtKind, Target, UnaryOp,
+};
+use std::collections::BTreeSet;
+
+/// The IR types of a function's parameters for arguments of these kinds.
+pub(super) fn types(
+    module: &Module,
+    func: &Function,
+    args: &[Arg],
+) -> Result<Vec<Type>, Diagnostic> {
+    let integers = integer_names(module, func, 0);
+    let params = func.params.iter().zip(args);
+    params
+        .map(|(p, arg)| {
+            let declared = p.annotation.map(|a| a.ty);
+            let name = &p.name.text;
+            let mismatch = |wanted: &str, help: &str| {
+                let given = described(arg.ty);
+                Diagnostic::new(
+                    "argument-type",
+                    format!("`{name}` is declared as {wanted}, but {given} is given"),
+                )
+                .label(p.span, "declared here")
+                .help(help)
+            };
+            let Some(declared) = declared else {
+                return Ok(match arg.ty {
+                    Type::I64 if !integers.contains(name) => Type::F64,
+                    ty => ty,
+                });
+            };
+            match (declared, arg.ty) {
+                (DeclaredType::Array(None), ty @ Type::Array(..)) => Ok(ty),
+                (DeclaredType::Array(Some(elem)), Type::Array(given, rank)) => {
+                    match (given, elem) {
+                        _ if given == elem => Ok(Type::Array(elem, rank)),
+                        (Elem::I64, Elem::F64) | (Elem::F64 | Elem::I64, Elem::F32) => {
+                            Ok(Type::Array(elem, rank))
+                        }
+                        _ => Err(mismatch("another kind of array", "give it numbers of that kind")),
+                    }
+                }
+                (DeclaredType::Array(_), _) => {
+                    Err(mismatch("an array", &format!("give several numbers: `{name}=[1, 2, 3]`")))
+                }
+                (_, Type::Array(..) | Type::Tape) => {
+                    Err(mismatch("a number", "give one number, or change the annotation"))
+                }
+                (DeclaredType::I64, Type::F64 | Type::F32) => {
+                    Err(mismatch("an integer", "leave out the decimal point, or the annotation"))
+                }
+                (DeclaredType::I64, Type::I64) => Ok(Type::I64),
+                (DeclaredType::F64, Type::I64 | Type::F64 | Type::F32) => Ok(Type::F64),
+                (DeclaredType::F32, Type::I64 | Type::F64 | Type::F32) => Ok(Type::F32),
+                (DeclaredType::Bool, Type::Bool) => Ok(Type::Bool),
+                (DeclaredType::Bool, _) => Err(mismatch("a truth value", "give true or false")),
+                (_, Type::Bool) => Err(mismatch("a number", "give a number")),
+            }
+        })
+        .collect()
+}
+
+/// Names a function uses as a number of things, directly or through assignments.
+fn integer_names(module: &Module, func: &Function, depth: usize) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    loop {
+        let before = names.len();
+        func.body.iter().for_each(|s| demand_stmt(module, s, depth, &mut names));
+        if names.len() == before {
+            return names;
+        }
+    }
+}
+
+fn demand_stmt(module: &Module, stmt: &Stmt, depth: usize, names: &mut BTreeSet<String>) {
+    exprs_of(stmt, &mut |e| demand_inside(module, e, depth, names));
+    match &stmt.kind {
+        StmtKind::Assign { targets, value } => {
+            for t in targets {
+                demand_target(t, value, names);
+            }
+        }
+        StmtKind::AugAssign { target, op, value } => {
+            if let (Target::Name(n), true) = (target, counts(*op)) {
+                names.insert(n.text.clone());
+                demand(value, names);
+            }
+            demand_target(target, value, names);
+        }
+        StmtKind::For { target, iter, body } => {
+            demand_iter(iter, names);
+            if let Target::Element { indices, .. } = target {
+                indices.iter().flat_map(Index::exprs).for_each(|i| demand(i, names));
+            }
+            body.iter().for_each(|s| demand_stmt(module, s, depth, names));
+        }
+        StmtKind::While { body, .. } => {
+            body.iter().for_each(|s| demand_stmt(module, s, depth, names));
+        }
+        StmtKind::If { then, otherwise, .. } => {
+            then.iter().chain(otherwise).for_each(|s| demand_stmt(module, s, depth, names));
+        }
+        // What an inner function uses so, unless the name is its own.
+        StmtKind::Define(func) => {
+            let own: BTreeSet<&String> = func.params.iter().map(|p| &p.name.text).collect();
+            let inner = integer_names(module, func, depth);
+            names.extend(inner.into_iter().filter(|n| !own.contains(n)));
+        }
+        _ => {}
+    }
+}
+
+fn demand_target(target: &Target, value: &Expr, names: &mut BTreeSet<String>) {
+    match (target, &value.kind) {
+        (Target::Name(n), _) if names.contains(&n.text) => demand(value, names),
+        (Target::Element { indices, .. }, _) => {
+            indices.iter().flat_map(Index::exprs).for_each(|i| demand(i, names));
+        }
+        (Target::Tuple { elements, .. }, ExprKind::Tuple(values)) => {
+            elements.iter().zip(values).for_each(|(t, v)| demand_target(t, v, names));
+        }
+        _ => {}
+    }
+}
+
+fn demand_iter(iter: &Iter, names: &mut BTreeSet<String>) {
+    match &iter.kind {
+        IterKind::Range { start, stop, step } => {
+            [start, stop, step].into_iter().for_each(|b| demand(b, names));
+        }
+        IterKind::Items(_) => {}
+        IterKind::Enumerate { of, start } => {
+            demand_iter(of, names);
+            start.iter().for_each(|s| demand(s, names));
+        }
+        IterKind::Zip(all) => all.iter().for_each(|i| demand_iter(i, names)),
+        IterKind::Reversed(of) => demand_iter(of, names),
+    }
+}
+
+/// What is divided with a remainder, shifted or masked is counted, not measured.
+fn counts(op: BinaryOp) -> bool {
+    matches!(
+        op,
+        BinaryOp::FloorDiv
+            | BinaryOp::Rem
+            | BinaryOp::BitAnd
+            | BinaryOp::BitOr
+            | BinaryOp::BitXor
+            | BinaryOp::Shl
+            | BinaryOp::Shr
+    )
+}
+
+/// Finds indices, sizes and integer parameters anywhere in an expression.
+fn demand_inside(module: &Module, e: &Expr, depth: usize, names: &mut BTreeSet<String>) {
+    match &e.kind {
+        ExprKind::Binary { first, rest } if rest.iter().any(|(op, _)| counts(*op)) => {
+            // Beside a number that is written as a float, nothing is counted.
+            let float = |e: &Expr| matches!(e.kind, ExprKind::Float(_));
+            if !float(first) && !rest.iter().any(|(_, r)| float(r)) {
+                demand(first, names);
+                rest.iter().for_each(|(_, r)| demand(r, names));
+            }
+        }
+        ExprKind::Unary { op: UnaryOp::Invert, operand } => demand(operand, names),
+        ExprKind::Index { indices, .. } => {
+            indices.iter().flat_map(Index::exprs).for_each(|i| demand(i, names));
+        }
+        ExprKind::Call { callee: Callee::Builtin(name), args, keywords } => {
+            let sizes = match name.text.as_str() {
+                "zeros" | "ones" | "empty" | "full" | "range" => 0..1,
+                "eye" | "identity" | "arange_int" => 0..2,
+                "reshape" | "tile" | "repeat" | "broadcast_to" | "roll" | "take" | "full_like" => {
+                    1..args.len()
+                }
+                "linspace" => 2..3,
+                _ => 0..0,
+            };
+            args.get(sizes.start.min(args.len())..sizes.end.min(args.len()))
+                .into_iter()
+                .flatten()
+                .for_each(|a| demand(a, names));
+            for k in keywords {
+                let sized = ["num", "axis", "shape", "N", "M", "k", "shift", "ddof", "reps"];
+                if sized.contains(&k.name.text.as_str()) {
+                    demand(&k.value, names);
+                }
+            }
+        }
+        ExprKind::Call { callee: Callee::Method { name, .. }, args, .. }
+            if matches!(name.text.as_str(), "reshape" | "repeat" | "take") =>
+        {
+            args.iter().for_each(|a| demand(a, names));
+        }
+        ExprKind::Call { callee: Callee::Function(name), args, keywords } if depth < 8 => {
+            if let Some(callee) = module.function(&name.text) {
+                let inner = integer_names(module, callee, depth + 1);
+                for (k, p) in callee.params.iter().enumerate() {
+                    let named = keywords.iter().find(|w| w.name.text == p.name.text);
+                    let given = args.get(k).or(named.map(|w| &w.value));
+                    let declared =
+                        matches!(p.annotation, Some(a) if a.ty == DeclaredType::I64);
+                    if declared || inner.contains(&p.name.text) {
+                        given.iter().for_each(|a| demand(a, names));
+                    }
+                }
+            }
+        }
+        // `[v] * n`
+        ExprKind::Binary { first, rest } => {
+            if let (ExprKind::List(_), [(BinaryOp::Mul, n)]) = (&first.kind, &rest[..]) {
+                demand(n, names);
+            }
+        }
+        _ => {}
+    }
+    children(e, &mut |c| demand_inside(module, c, depth, names));
+}
+
+/// Marks the names whose integer value an expression passes on.
+fn demand(e: &Expr, names: &mut BTreeSet<String>) {
+    match &e.kind {
+        ExprKind::Name(n) => {
+            names.insert(n.clone());
+        }
+        ExprKind::Unary { operand, .. } => demand(operand, names),
+        ExprKind::Binary { first, rest } if rest.iter().all(|(op, _)| *op != BinaryOp::Div) => {
+            demand(first, names);
+            rest.iter().for_each(|(_, r)| demand(r, names));
+        }
+        ExprKind::Conditional { then, otherwise, .. } => {
+            demand(then, names);
+            demand(otherwise, names);
+        }
+        ExprKind::Call { callee: Callee::Builtin(name), args, .. }
+            if matches!(name.text.as_str(), "min" | "max" | "abs") =>
+        {
+            args.iter().for_each(|a| demand(a, names));
+        }
+        ExprKind::Tuple(elements) | ExprKind::List(elements) => {
+            elements.iter().for_each(|a| demand(a, names));
+        }
+        _ => {}
+    }
+}
