@@ -1,0 +1,97 @@
+# Whole arrays: arithmetic, broadcasting, reductions, products.
+import math
+import numpy as np
+
+
+def axpy(a, x, y):
+    return a * x + y
+
+
+def mixed(x, n: int):
+    y = x * 2 - 1 / x
+    return -y + n, x ** 2, x ** -1, 2.0 ** x
+
+
+def matrix(a, x):
+    y = a @ x
+    return np.tanh(y) + np.dot(x, x), a.T @ y
+
+
+def products(a, b):
+    return a @ b, np.dot(a, b), np.outer(a[0], b[:, 1])
+
+
+def reductions(x):
+    return np.sum(x), np.mean(x), np.max(x), x.min(), np.prod(x), np.argmax(x), x.argmin()
+
+
+def by_axis(a):
+    return np.sum(a, axis=0), a.mean(axis=1), np.max(a, axis=0), a.min(axis=-1), np.prod(a, 1)
+
+
+def centred(a):
+    return a - a.mean(axis=0, keepdims=True), a / np.sum(a, axis=1)[:, None]
+
+
+def outer_sum(x, y):
+    return x[:, None] + y[None, :], x[:, np.newaxis] * y
+
+
+def comparisons(x, y):
+    return np.where(x < y, x, 2 * y), np.maximum(x, y), np.minimum(x, 0.5), np.clip(x, 0.3, 0.7)
+
+
+def masks(x):
+    y = np.copy(x)
+    y[x < 0.5] = 0.0
+    y[y > 0.8] *= 2
+    return y, np.any(x > 0.9), np.all(x > 0.0), (x > 0.2) & ~(x > 0.6)
+
+
+def shapes(a):
+    n, m = a.shape
+    b = np.reshape(a, (m, n))
+    c = a.reshape(-1)
+    return b[0, 1] + c[2], len(a), a.size, a.ndim, np.ravel(a)[-1], a.T.reshape(n * m)
+
+
+def joins(x, y):
+    return np.concatenate([x, y]), np.stack([x, y]), np.array([x[0], y[1], 3.0]), np.array([x, y]).T
+
+
+def makes(n, v):
+    x = np.linspace(0.0, 1.0, n)
+    return np.arange(n) * v, x * v, np.eye(n) * v, np.full(n, v), np.ones((2, n)) * v, np.zeros_like(x) + v
+
+
+def sorted_things(x, v):
+    return np.sort(x), np.argsort(x), np.searchsorted(np.sort(x), v), np.cumsum(x), np.cumprod(x), np.interp(v, [0.0, 0.5, 1.0], [1.0, 3.0, 2.0])
+
+
+def norms(x, a):
+    return np.linalg.norm(x), np.linalg.norm(a), np.linalg.norm(a, axis=1)
+
+
+def sums_of_products(a, b):
+    return np.einsum("ij,jk->ik", a, b), np.einsum("ij->j", a), np.einsum("ij,ij->", a, a)
+
+
+def elementwise(x):
+    return np.sin(x) + np.exp(-x) * np.sqrt(x), np.abs(x - 0.5), np.floor(3 * x), np.arctan2(x, 1.0 - x)
+
+
+def integers(n: int):
+    k = np.arange(n)
+    return k // 2, k % 3, np.sum(k), k * 1.5
+
+
+def floats_with_remainder(a, b):
+    return a // b, a % b, (-a) // b, (-a) % b, a % (-b)
+
+
+def bits(n: int, m: int):
+    return n & m, n | m, n ^ m, n << 3, n >> 1, ~n
+
+
+def powers(x, y, n: int):
+    return x ** y, x ** n, 2 ** n, x ** 0.5, (-x) ** 3, n ** 2

@@ -1,0 +1,182 @@
+# Loops, branches, functions.
+import math
+import numpy as np
+
+SCALE = 2.5
+STEPS = 3
+
+
+def each(x):
+    s = 0.0
+    for v in x:
+        s += v * v
+    return s
+
+
+def numbered(x):
+    s = 0.0
+    for i, v in enumerate(x):
+        s += (i + 1) * v
+    for i, v in enumerate(x, 10):
+        s += i * v
+    return s
+
+
+def paired(x, y):
+    s = 0.0
+    for a, b in zip(x, y):
+        s += a * b
+    for i, (a, b) in enumerate(zip(x, y)):
+        s += i * a / b
+    return s
+
+
+def backwards(x, n: int):
+    s = 0.0
+    for v in reversed(x):
+        s = s * 0.5 + v
+    for i in reversed(range(n)):
+        s = s * 0.9 + i
+    for i in range(n, 0, -2):
+        s += i * 0.1
+    return s
+
+
+def early(x, limit):
+    s = 0.0
+    for i in range(len(x)):
+        s += x[i]
+        if s > limit:
+            return s * 10.0, i
+    return s, -1
+
+
+def early_array(x, limit):
+    y = np.zeros(2)
+    for i in range(len(x)):
+        y = y + x[i]
+        if y[0] > limit:
+            return y * 10.0
+    return y
+
+
+def skips(x):
+    s = 0.0
+    for v in x:
+        if v < 0.3:
+            continue
+        if v > 0.9:
+            break
+        s += v
+    return s
+
+
+def inner(x, a):
+    def square(v):
+        return v * v + a
+
+    b = square(x)
+    a = 3.0
+    return b + square(x), SCALE * x + STEPS
+
+
+def passed(x):
+    def twice(f, v):
+        return f(f(v))
+
+    def half(v):
+        return v / 2
+
+    return twice(half, x) + twice(lambda v: v * v + 1, x)
+
+
+def tuples(x):
+    pair = (x, x * 2)
+    a, b = pair
+    c = pair[1] + pair[-1]
+    state = (1.0, x)
+    for i in range(3):
+        state = (state[0] * 0.5 + state[1], state[0])
+    return a + b + c, state[0] - state[1]
+
+
+def swaps(a, b):
+    a, b = b, a + b
+    a, b = b, a
+    return a - 2 * b
+
+
+def lists(x, n: int):
+    y = [x, 2 * x, 3.0]
+    z = [0.0] * n
+    for i in range(n):
+        z[i] = y[i % 3]
+    w1, w2 = [x, 4.0]
+    return z[-1] + w1 * w2, len(y)
+
+
+def layers(x, w, v):
+    for m in (w, v, w):
+        x = np.tanh(m @ x)
+    return x
+
+
+def kinds(n: int):
+    s = 0
+    for i in range(n):
+        s = s + i / 2
+    t = 0
+    while t < 5:
+        t = t + 2
+    flag = False
+    for i in range(n):
+        flag = flag or i > 2
+    return s, t, flag
+
+
+def nested_breaks(x, n: int):
+    count = 0.0
+    for i in range(n):
+        for j in range(n):
+            if i * j > 6:
+                break
+            if (i + j) % 2 == 0:
+                continue
+            count += x * (i + j)
+        if count > 30:
+            break
+    return count
+
+
+def chained(x, y):
+    a = 1.0 if 0 < x < y < 10 else 2.0
+    b = 3.0 if x < y and not (x > 1 or y > 5) else 4.0
+    return a * x + b * y
+
+
+def defaults(x, k=2.0, n=3):
+    def power(v, times=2, scale=1.0):
+        r = scale
+        for i in range(times):
+            r *= v
+        return r
+
+    return power(x) + power(x, 3) + power(x, scale=k, times=n)
+
+
+def asserted(x):
+    assert x > 0, "x must be positive"
+    return math.log(x)
+
+
+def grows(x, n: int):
+    y = np.array([x])
+    for i in range(n):
+        y = np.concatenate([y, y[-1:] * 0.5])
+    return np.sum(y), len(y)
+
+
+def unpacked(a):
+    p, q = a
+    (r, s), t = (p, q), a[0, 1]
+    return p + r * s, t

@@ -1,0 +1,170 @@
+# Storage: names, views, and who sees a write.
+import numpy as np
+
+
+def shared(x):
+    y = x
+    y[0] = 10.0
+    return x[0] + y[1]
+
+
+def copied(x):
+    y = np.copy(x)
+    y[0] = 10.0
+    return x[0] + y[0]
+
+
+def slice_is_a_view(x, v):
+    part = x[1:4]
+    part[0] = v
+    x[2] = 7.0
+    return x, part, part[1] * v
+
+
+def view_of_a_view(x, v):
+    part = x[1:][::2]
+    part[1] = v
+    part[-1] += 1.0
+    return x, part
+
+
+def row_is_a_view(a, v):
+    row = a[1]
+    row[0] = v
+    row *= 2.0
+    a[1, 1] = row[0] * v
+    return a, row
+
+
+def column(a, v):
+    c = a[:, 0]
+    c += v
+    c[0] = c[1] * v
+    return a
+
+
+def transposed(a, v):
+    b = a.T
+    b[0, 1] = v
+    a[0, 0] += b[1, 0]
+    return a, b
+
+
+def slices(x):
+    return x[:3], x[-2:], x[::-1], x[4:0:-2], x[10:], x[-100:2], x[1:-1:2]
+
+
+def slice_assignment(x, y):
+    x[1:3] = y
+    x[3:] = 0.5
+    x[::2] *= 3.0
+    return x
+
+
+def overlapping(x):
+    x[1:] = x[:-1]
+    x[:-1] += x[1:]
+    return x
+
+
+def block(a, v):
+    a[1:, :2] = v
+    a[0, :] = a[1, :] * 2.0
+    a[:, -1] = [1.0, 2.0, 3.0]
+    return a
+
+
+def written_by_a_function(x, v):
+    def put(y, k, w):
+        y[k] = w * v
+
+    put(x, 0, 3.0)
+    put(x[1:], 0, 4.0)
+    return x
+
+
+def returned_view(x, v):
+    def tail(y):
+        return y[1:]
+
+    t = tail(x)
+    t[0] = v
+    return x
+
+
+def swapped(x, n: int):
+    a = np.copy(x)
+    b = np.zeros(len(x))
+    for step in range(n):
+        for i in range(len(x)):
+            b[i] = 0.5 * a[i] + 0.25 * a[i - 1]
+        a, b = b, a
+    return a, b[0]
+
+
+def old_and_new(x, n: int):
+    old = x
+    for i in range(n):
+        x = x - 0.1 * x * x
+    return x + old
+
+
+def keeps_the_last(x, n: int):
+    last = x
+    total = 0.0
+    for i in range(n):
+        new = last * 0.9 + 0.1
+        total += np.sum((new - last) ** 2)
+        last = new
+    return total, last
+
+
+def either(x, y, flag):
+    if flag > 0:
+        z = x
+    else:
+        z = y
+    return z * 2.0, x + y
+
+
+def chosen(x, y, flag):
+    z = x if flag > 0 else y * 2.0
+    return z + 1.0
+
+
+def updated_in_place(x, n: int):
+    y = x
+    for i in range(n):
+        x += 0.5 * i
+        x[0] *= 2.0
+    return y
+
+
+def reshaped_and_read(a):
+    v = a.reshape(-1)
+    s = 0.0
+    for i in range(len(v)):
+        s += v[i] * (i + 1)
+    return s + a[0, 0]
+
+
+def ravelled_then_rebound(x, v):
+    x = np.reshape(x, (2, 2))
+    x[0, 1] = v
+    return x @ x
+
+
+def nested_rows(a):
+    total = 0.0
+    for row in a:
+        for value in row:
+            total += value * value
+        row[0] = total
+    return total, a
+
+
+def carried_row(a):
+    row = a[0]
+    for i in range(1, len(a)):
+        row = row * 0.5 + a[i]
+    return row

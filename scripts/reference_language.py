@@ -1,0 +1,136 @@
+"""Runs the programs in crates/wengert-core/tests/data/language with CPython and NumPy.
+
+For every function of every file it makes arguments from the names of the parameters and writes
+what the function returns to `expected.json` beside the files. The Rust test `language_arrays` compares.
+
+    python3 scripts/reference_language.py
+"""
+
+import inspect
+import json
+import pathlib
+
+import numpy as np
+
+FOLDER = pathlib.Path(__file__).parent.parent / "crates/wengert-core/tests/data/language"
+
+# Numbers without structure, so that no two paths give the same result by chance.
+ARGUMENTS = {
+    "a": {"matrix": [[0.31, 0.72, 0.15], [0.94, 0.47, 0.63]], "scalar": 0.7},
+    "b": {"matrix": [[0.21, 0.55], [0.38, 0.91], [0.77, 0.12]], "scalar": 0.3},
+    "x": {"vector": [0.35, 0.82, 0.57, 0.13, 0.96], "scalar": 0.6},
+    "y": {"vector": [0.44, 0.29, 0.71, 0.66, 0.18], "scalar": 1.7},
+    "v": {"scalar": 0.45},
+    "w": {"matrix": [[0.3, -0.2], [0.1, 0.4]]},
+    "limit": {"scalar": 1.5},
+    "flag": {"scalar": 1.0},
+    "k": {"scalar": 2.0},
+    "n": {"integer": 4},
+    "m": {"integer": 6},
+}
+
+# Where the name does not tell: the shapes by function.
+SHAPES = {
+    "axpy": [0.7, "x", "y"],
+    "mixed": ["x", 4],
+    "matrix": ["a", [0.5, 0.25, 0.75]],
+    "products": ["a", "b"],
+    "reductions": ["x"],
+    "by_axis": ["a"],
+    "centred": ["a"],
+    "outer_sum": ["x", [0.5, 0.25]],
+    "comparisons": ["x", "y"],
+    "masks": ["x"],
+    "shapes": ["a"],
+    "joins": ["x", "y"],
+    "makes": [4, 0.45],
+    "sorted_things": ["x", 0.45],
+    "norms": ["x", "a"],
+    "sums_of_products": ["a", "b"],
+    "elementwise": ["x"],
+    "integers": [5],
+    "floats_with_remainder": [7.3, 2.1],
+    "bits": [22, 13],
+    "powers": [1.3, 2.4, 5],
+    "shared": ["x"],
+    "copied": ["x"],
+    "slice_is_a_view": ["x", 0.45],
+    "view_of_a_view": ["x", 0.45],
+    "row_is_a_view": ["a", 0.45],
+    "column": ["a", 0.45],
+    "transposed": [[[0.3, 0.6], [0.9, 0.2]], 0.45],
+    "slices": ["x"],
+    "slice_assignment": ["x", [0.1, 0.2]],
+    "overlapping": ["x"],
+    "block": [[[0.31, 0.72, 0.15], [0.94, 0.47, 0.63], [0.22, 0.58, 0.87]], 0.45],
+    "written_by_a_function": ["x", 0.45],
+    "returned_view": ["x", 0.45],
+    "swapped": ["x", 3],
+    "old_and_new": ["x", 3],
+    "keeps_the_last": ["x", 3],
+    "either": ["x", "y", -1.0],
+    "chosen": ["x", "y", 1.0],
+    "updated_in_place": ["x", 3],
+    "reshaped_and_read": ["a"],
+    "ravelled_then_rebound": [[0.3, 0.6, 0.9, 0.2], 0.45],
+    "nested_rows": ["a"],
+    "carried_row": ["a"],
+    "each": ["x"],
+    "numbered": ["x"],
+    "paired": ["x", "y"],
+    "backwards": ["x", 5],
+    "early": ["x", 1.5],
+    "early_array": ["x", 1.5],
+    "skips": ["x"],
+    "inner": [0.6, 0.7],
+    "passed": [0.6],
+    "tuples": [0.6],
+    "swaps": [0.7, 0.3],
+    "lists": [0.6, 5],
+    "layers": [[0.5, 0.25], "w", [[0.7, 0.1], [-0.3, 0.2]]],
+    "kinds": [5],
+    "nested_breaks": [0.6, 5],
+    "chained": [0.6, 1.7],
+    "defaults": [0.6, 2.0, 3],
+    "asserted": [0.6],
+    "grows": [0.6, 3],
+    "unpacked": ["a"],
+}
+
+
+def argument(spec):
+    if isinstance(spec, str):
+        kinds = ARGUMENTS[spec]
+        return next(kinds[k] for k in ("matrix", "vector", "scalar") if k in kinds)
+    return spec
+
+
+def plain(value):
+    if isinstance(value, tuple):
+        return [plain(v) for v in value]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    return value
+
+
+def main():
+    records = []
+    for path in sorted(FOLDER.glob("*.py")):
+        scope = {}
+        exec(compile(path.read_text(), path.name, "exec"), scope)
+        for name, function in scope.items():
+            if not inspect.isfunction(function):
+                continue
+            args = [argument(spec) for spec in SHAPES[name]]
+            given = [np.array(a) if isinstance(a, list) else a for a in args]
+            value = function(*given)
+            results = list(value) if isinstance(value, tuple) else [value]
+            records.append(
+                {"file": path.name, "function": name, "args": args, "results": [plain(r) for r in results]}
+            )
+    lines = ",\n".join(json.dumps(r) for r in records)
+    (FOLDER / "expected.json").write_text("[\n" + lines + "\n]\n")
+    print(f"{len(records)} calls")
+
+
+main()
