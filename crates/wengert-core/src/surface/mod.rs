@@ -14,7 +14,7 @@
 //! assert_eq!(module.functions[0].name.text, "square");
 //! assert!(matches!(module.functions[0].body[0].kind, StmtKind::Return { .. }));
 //!
-//! let errors = python::parse("def f(x):\n    return lambda y: x\n").unwrap_err();
+//! let errors = python::parse("def f(x):\n    return [y for y in x]\n").unwrap_err();
 //! assert_eq!(errors[0].code, "unsupported-syntax");
 //! ```
 
