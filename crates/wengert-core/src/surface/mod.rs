@@ -6,7 +6,8 @@
 //! what the language allows but differentiation here does not, with a span and a way out.
 //!
 //! Reading order: [`tree`] (the data), [`names`] (library names and imports), `unsupported` (the
-//! catalogue of refused constructs), [`python`] (text to tree; all that knows the parser).
+//! catalogue of refused constructs), [`python`] (text to tree; all that knows the parser), [`print`]
+//! (tree to text).
 //!
 //! ```
 //! # use wengert_core::surface::{python, tree::StmtKind};
@@ -19,6 +20,7 @@
 //! ```
 
 pub mod names;
+pub mod print;
 pub mod python;
 pub mod tree;
 mod unsupported;

@@ -1,5 +1,8 @@
-//! Tests of the front end: accepted programs by their tree; in the folder, refused ones.
+//! Tests of the front end: accepted programs by their tree; in the folder, refused ones, and what holds
+//! of random ones.
 
+mod printed;
+mod random;
 mod refused;
 mod spelled;
 

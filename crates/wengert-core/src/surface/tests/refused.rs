@@ -2,7 +2,7 @@
 
 use super::{errors, place};
 use crate::span::Span;
-use crate::surface::{python, unsupported};
+use crate::surface::{print, python, unsupported};
 
 /// Statements in a function, what their error covers, and its message.
 #[rustfmt::skip]
@@ -335,11 +335,12 @@ fn nesting_is_limited_without_overflowing_the_stack() {
                 + ": pass",
         ]
     };
-    // What is accepted fits a small stack.
+    // What is accepted fits a small stack, also on the way back to text.
     let accepted: Vec<_> = deep(80).into_iter().chain(deep(96)).chain(deeper(48)).collect();
     let walk = move || {
         for text in accepted {
-            assert!(python::parse(&text).is_ok(), "{text}");
+            let module = python::parse(&text).unwrap_or_else(|e| panic!("{text}\n{e:#?}"));
+            assert!(python::parse(&print::module(&module)).is_ok(), "{text}");
         }
     };
     std::thread::Builder::new().stack_size(1 << 20).spawn(walk).unwrap().join().unwrap();
