@@ -1,6 +1,7 @@
 //! Tests of the front end: accepted programs by their tree; in the folder, refused ones, and what holds
 //! of random ones.
 
+mod mutated;
 mod printed;
 mod random;
 mod refused;
