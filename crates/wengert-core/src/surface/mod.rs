@@ -6,7 +6,8 @@
 //! what the language allows but differentiation here does not, with a span and a way out.
 //!
 //! Reading order: [`tree`] (the data), [`names`] (library names and imports), `unsupported` (the
-//! catalogue of refused constructs), [`python`] (text to tree; all that knows the parser).
+//! catalogue of refused constructs), [`python`] (text to tree; all that knows the parser), [`print`]
+//! (tree to text).
 //!
 //! ```
 //! # use wengert_core::surface::{python, tree::StmtKind};
@@ -14,11 +15,12 @@
 //! assert_eq!(module.functions[0].name.text, "square");
 //! assert!(matches!(module.functions[0].body[0].kind, StmtKind::Return { .. }));
 //!
-//! let errors = python::parse("def f(x):\n    return lambda y: x\n").unwrap_err();
+//! let errors = python::parse("def f(x):\n    return [y for y in x]\n").unwrap_err();
 //! assert_eq!(errors[0].code, "unsupported-syntax");
 //! ```
 
 pub mod names;
+pub mod print;
 pub mod python;
 pub mod tree;
 mod unsupported;

@@ -43,8 +43,6 @@ catalogue! {
         => "name what is imported: `from math import sin, pi`";
     INNER_IMPORT "an import cannot stand inside a function"
         => "move it to the top of the file";
-    INNER_FUNCTION "a function cannot be defined inside a function"
-        => "move it out, and pass what it uses as arguments";
     CLASS "classes cannot be differentiated"
         => "write functions, and pass the object's fields as separate arguments";
     ASYNC "asynchronous code cannot be differentiated"
@@ -67,12 +65,16 @@ catalogue! {
         => "set a bool before the loop, change it before `break`, and test it after the loop";
     WHILE_ELSE "`while ... else` is not supported"
         => "set a bool before the loop, change it before `break`, and test it after the loop";
-    FOR_EACH "`for` loops go over `range(...)` only"
-        => "loop over the index, `for i in range(len(x)):`, and read `x[i]` in the body";
-    FOR_TARGET "the loop variable must be one name"
-        => "loop over the index, `for i in range(n):`, and read the elements in the body";
     RANGE_ARGUMENTS "`range` takes one to three arguments, by position"
         => "write `range(stop)`, `range(start, stop)` or `range(start, stop, step)`";
+    ENUMERATE_ARGUMENTS "`enumerate` takes what it goes over and, if wanted, a start"
+        => "write `enumerate(x)` or `enumerate(x, start)`";
+    ZIP_ARGUMENTS "`zip` takes at least one argument, all by position"
+        => "write `zip(x, y)`; before it, `assert len(x) == len(y)` where they must be of one length";
+    REVERSED_ARGUMENTS "`reversed` takes one argument, by position"
+        => "write `reversed(x)`";
+    REVERSED_PAIRS "only ranges, arrays, tuples and lists can be reversed"
+        => "reverse what is inside: `zip(reversed(x), reversed(y))`; or loop over the index";
     TRY "exceptions cannot be differentiated"
         => "test the condition with `if` before it goes wrong";
     RAISE "`raise` is not supported"
@@ -86,7 +88,7 @@ catalogue! {
     NONLOCAL "`nonlocal` is not supported: a differentiated function changes no outside variable"
         => "pass the value as an argument, and return the new one";
     DELETE "`del` is not supported"
-        => "remove it; memory is freed when it is no longer used";
+        => "remove it; an array is freed when it is no longer used";
     TYPE_ALIAS "type aliases are not supported"
         => "remove it; types are inferred from the arguments of each call";
     UNUSED_VALUE "the value of this expression is not used"
@@ -105,56 +107,50 @@ catalogue! {
         => "use a variable, and return it";
     OTHER_TARGET "this cannot be assigned to"
         => "assign to a name, a tuple of names, or an element `x[i]`";
-    AUGMENTED_OPERATOR "this augmented assignment is not supported"
-        => "use one of `+=`, `-=`, `*=`, `/=`, `//=`, `%=`, `**=`; for `@`, write `x = x @ y`";
+    AUGMENTED_MATMUL "`@=` of elements is not supported"
+        => "write the assignment out: `x[i] = x[i] @ y`";
 
     // Expressions.
-    LAMBDA "`lambda` is not supported"
-        => "write a function with `def`";
     COMPREHENSION "comprehensions are not supported"
-        => "allocate the result, `y = np.zeros(n)`, and fill it in a `for` loop";
+        => "allocate the result, `y = np.zeros(n)`, and fill it in a `for` loop; a few elements are a list: `np.array([a, b])`";
     GENERATOR "generator expressions are not supported"
-        => "write a `for` loop that accumulates the result";
+        => "write a `for` loop that accumulates the result; or compute with the whole array: `np.sum(x * x)`";
     YIELD "generators cannot be differentiated"
         => "write the values into an array, and return it";
     AWAIT "`await` is not supported"
         => "await outside the differentiated function, and pass the result";
     WALRUS "`:=` is not supported"
         => "assign in a statement of its own, before this one";
-    LIST "lists are not supported"
-        => "write a tuple `(a, b)`, or allocate `x = np.zeros(n)` and assign its elements";
     DICT "dictionaries are not supported"
         => "use one variable for each entry, or an array";
     SET "sets are not supported"
         => "use one variable for each element, or an array";
-    STRING "text cannot be used in differentiable code"
-        => "remove it; strings can only be docstrings and messages of `assert`";
+    FORMATTED_STRING "formatted strings are not supported"
+        => "write plain text, without values in it; to see values, return them";
     BYTES "bytes cannot be used in differentiable code"
         => "use an array of numbers";
     COMPLEX "complex numbers are not supported"
         => "use two floats: the real and the imaginary part";
     BIG_INTEGER "this integer does not fit in 64 bits"
         => "write it as a float, such as `1e20`";
-    NONE "`None` is not supported"
-        => "use a number or a bool that stands for it";
-    ELLIPSIS "`...` is not supported"
-        => "write out every index";
-    SLICE "slices are not supported yet"
-        => "read or write the elements `x[i]` in a `for` loop";
-    EMPTY_INDEX "an index needs at least one number"
-        => "write `x[i]`";
+    ELLIPSIS "`...` is only supported as an index"
+        => "write `x[..., i]`; where nothing is to be done, `pass`";
+    SECOND_REST "an index has at most one `...`"
+        => "write `:` for each axis that the second stands for";
+    SLICE "a slice is only supported as an index"
+        => "write `x[start:stop]`";
+    EMPTY_INDEX "an index needs at least one place"
+        => "write `x[i]`, or `x[...]` for all of it";
     STARRED "`*` before a value is not supported"
         => "write out each value";
     DOUBLE_STARRED "`**` in a call is not supported"
         => "write out each argument: `f(a=a, b=b)`";
-    BITWISE "bitwise operators are not supported"
-        => "use `and`, `or`, `not` on bools; `*`, `//`, `%` with powers of two on integers";
     MEMBERSHIP "`in` is not supported"
         => "compare with each value: `x == a or x == b`";
     IDENTITY "`is` is not supported"
         => "compare with `==`";
-    CALL_EXPRESSION "only functions called by name can be differentiated"
-        => "call a function defined in this file, or one from math or numpy, by its name";
-    SUBMODULE "this part of numpy is not supported"
+    CALL_EXPRESSION "what is called must have a name"
+        => "name the function first, `h = ...`, and call it by that name: `h(x)`";
+    SUBMODULE "this part of the library is not supported"
         => "pass its result in as an argument, computed by the caller";
 }

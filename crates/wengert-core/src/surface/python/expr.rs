@@ -1,13 +1,13 @@
 //! Expressions, and what the names in them stand for.
 
-use std::ops::Range;
+use std::sync::Arc;
 
 use ruff_python_ast::{self as ast, Expr as Py};
 use ruff_text_size::Ranged;
 
 use super::{Converted, Converter, ident, span, syntax};
 use crate::span::{Diagnostic, Span};
-use crate::surface::names::{Binding, Library, python_builtin};
+use crate::surface::names::{Binding, Library, python_builtin, reserved};
 use crate::surface::tree::{
     BinaryOp, Callee, CompareOp, Expr, ExprKind, Index, Keyword, LogicalOp, Name, UnaryOp,
 };
@@ -34,32 +34,35 @@ impl Converter<'_> {
             }
             Py::BooleanLiteral(literal) => return Ok(ExprKind::Bool(literal.value)),
             Py::Name(name) => return self.name(&name.id, span(name.range)),
-            Py::Attribute(attribute) => {
-                return self.library_member(attribute).map(ExprKind::Builtin);
-            }
+            Py::Attribute(attribute) => return self.attribute(attribute),
             Py::UnaryOp(unary) => return self.unary(unary),
-            Py::BinOp(binary) if binary.op == ast::Operator::MatMult => {
-                return self.matmul(binary);
+            Py::BinOp(binary) => {
+                return match binary_op(binary.op) {
+                    Some(op) => self.binary(binary, op),
+                    None => self.matmul(binary),
+                };
             }
-            Py::BinOp(binary) => return self.binary(binary),
             Py::Compare(compare) => return self.compare(compare),
             Py::BoolOp(logical) => return self.logical(logical),
             Py::If(choice) => return self.conditional(choice),
             Py::Call(call) => return self.call(call),
             Py::Subscript(subscript) => return self.index(subscript),
             Py::Tuple(tuple) => return self.exprs(&tuple.elts).map(ExprKind::Tuple),
-            Py::Lambda(_) => no::LAMBDA,
+            Py::List(list) => return self.exprs(&list.elts).map(ExprKind::List),
+            Py::Lambda(lambda) => {
+                return self.lambda(lambda).map(|function| ExprKind::Lambda(Arc::new(function)));
+            }
+            Py::StringLiteral(text) => return Ok(ExprKind::Text(text.value.to_str().to_owned())),
+            Py::NoneLiteral(_) => return Ok(ExprKind::None),
             Py::ListComp(_) | Py::SetComp(_) | Py::DictComp(_) => no::COMPREHENSION,
             Py::Generator(_) => no::GENERATOR,
             Py::Yield(_) | Py::YieldFrom(_) => no::YIELD,
             Py::Await(_) => no::AWAIT,
             Py::Named(_) => no::WALRUS,
-            Py::List(_) => no::LIST,
             Py::Dict(_) => no::DICT,
             Py::Set(_) => no::SET,
-            Py::StringLiteral(_) | Py::FString(_) | Py::TString(_) => no::STRING,
+            Py::FString(_) | Py::TString(_) => no::FORMATTED_STRING,
             Py::BytesLiteral(_) => no::BYTES,
-            Py::NoneLiteral(_) => no::NONE,
             Py::EllipsisLiteral(_) => no::ELLIPSIS,
             Py::Slice(_) => no::SLICE,
             Py::Starred(_) => no::STARRED,
@@ -96,99 +99,87 @@ impl Converter<'_> {
     /// What a bare name stands for.
     fn name(&self, name: &str, at: Span) -> Converted<ExprKind> {
         match self.binding(name) {
-            Some(Binding::Member(member)) => Ok(ExprKind::Builtin(member.clone())),
+            Some(Binding::Member(member)) => available(member, at).map(ExprKind::Builtin),
             Some(Binding::Library(library)) => Err(library_as_value(*library, at)),
             None => Ok(match python_builtin(name) {
-                Some(builtin) if !self.is_defined(name) => ExprKind::Builtin(builtin.to_owned()),
+                Some(builtin) if !self.is_defined(name) => ExprKind::Builtin(builtin),
                 _ => ExprKind::Name(name.to_owned()),
             }),
         }
     }
 
-    /// Whether a name is a variable of this function, or a function or constant of the module.
-    fn is_defined(&self, name: &str) -> bool {
-        self.locals.contains(name) || self.definitions.contains(name)
+    /// Whether a name is a variable here, or a function or constant of the module.
+    pub(super) fn is_defined(&self, name: &str) -> bool {
+        self.scopes.iter().any(|locals| locals.contains(name)) || self.definitions.contains(name)
     }
 
     /// What a name was imported as, unless something nearer has the same name.
-    fn binding(&self, name: &str) -> Option<&Binding> {
+    pub(super) fn binding(&self, name: &str) -> Option<&Binding> {
         if self.is_defined(name) { None } else { self.imports.get(name) }
     }
 
-    pub(super) fn callee(&self, call: &ast::ExprCall) -> Converted<Callee> {
+    pub(super) fn callee(&mut self, call: &ast::ExprCall) -> Converted<Callee> {
         let at = span(call.func.range());
         match &*call.func {
-            Py::Name(name) if self.locals.contains(name.id.as_str()) => {
-                let message = format!("`{}` is a variable here", name.id);
-                Err(Diagnostic::new("unsupported-syntax", message)
-                    .label(at, "called as a function")
-                    .help("call a function of this file by its name, or rename the variable"))
-            }
             Py::Name(name) => Ok(match self.name(&name.id, at)? {
                 ExprKind::Builtin(text) => Callee::Builtin(Name { text, span: at }),
                 _ => Callee::Function(Name { text: name.id.to_string(), span: at }),
             }),
-            Py::Attribute(attribute) => {
-                let text = self.library_member(attribute)?;
-                Ok(Callee::Builtin(Name { text, span: at }))
-            }
+            Py::Attribute(attribute) => Ok(match self.library_member(attribute)? {
+                Some(text) => Callee::Builtin(Name { text: available(&text, at)?, span: at }),
+                None => {
+                    let base = self.attribute_base(attribute)?;
+                    Callee::Method { base, name: ident(&attribute.attr) }
+                }
+            }),
             _ => Err(no::CALL_EXPRESSION.at(at)),
         }
     }
 
-    /// The canonical name behind `np.sin` or `np.linalg.norm`.
-    fn library_member(&self, attribute: &ast::ExprAttribute) -> Converted<String> {
+    fn attribute(&mut self, attribute: &ast::ExprAttribute) -> Converted<ExprKind> {
+        if let Some(member) = self.library_member(attribute)? {
+            return available(&member, span(attribute.range)).map(ExprKind::Builtin);
+        }
+        let base = self.attribute_base(attribute)?;
+        Ok(ExprKind::Attribute { base, name: ident(&attribute.attr) })
+    }
+
+    /// The value an attribute is of, which is not a library's function or type.
+    fn attribute_base(&mut self, attribute: &ast::ExprAttribute) -> Converted<Box<Expr>> {
+        let base = self.boxed(&attribute.value)?;
+        match base.kind {
+            ExprKind::Builtin(_) => Err(no::SUBMODULE.at(span(attribute.range))),
+            _ => Ok(base),
+        }
+    }
+
+    /// The canonical name behind `np.sin` or `np.linalg.norm`; none for an attribute of a value.
+    pub(super) fn library_member(
+        &self,
+        attribute: &ast::ExprAttribute,
+    ) -> Converted<Option<String>> {
         let mut path = vec![attribute.attr.id.as_str()];
         let mut base = &*attribute.value;
         while let Py::Attribute(outer) = base {
             path.push(&outer.attr.id);
             base = &outer.value;
         }
-        let Py::Name(root) = base else { return Err(self.attribute_of_value(attribute)) };
+        let Py::Name(root) = base else { return Ok(None) };
         let mut library = match self.binding(&root.id) {
             Some(Binding::Library(library)) => *library,
-            None if !self.is_defined(&root.id) => {
-                return Err(
-                    not_imported(root).unwrap_or_else(|| self.attribute_of_value(attribute))
-                );
-            }
-            _ => return Err(self.attribute_of_value(attribute)),
+            None if !self.is_defined(&root.id) => return not_imported(root).map_or(Ok(None), Err),
+            _ => return Ok(None),
         };
         for part in path.iter().skip(1).rev() {
-            let inner = format!("{}.{part}", library.path());
-            match Library::from_path(&inner) {
+            match library.inner(part) {
                 Some(inner) => library = inner,
                 None => return Err(no::SUBMODULE.at(span(attribute.range))),
             }
         }
-        let member = path[0];
-        match Library::from_path(&format!("{}.{member}", library.path())) {
+        match library.inner(path[0]) {
             Some(inner) => Err(library_as_value(inner, span(attribute.range))),
-            None => Ok(library.canonical(member).to_owned()),
+            None => Ok(Some(library.canonical(path[0]))),
         }
-    }
-
-    /// `x.T`, `x.sum()` and the like, with the function to write instead where there is one.
-    fn attribute_of_value(&self, attribute: &ast::ExprAttribute) -> Diagnostic {
-        let base = &self.source[Range::<usize>::from(attribute.value.range())];
-        let base = if base.len() <= 30 && !base.contains('\n') { base } else { "x" };
-        let name = attribute.attr.id.as_str();
-        let help = match name {
-            "T" => format!("write `np.transpose({base})`"),
-            "shape" | "size" => format!("write `len({base})`, or pass the size as an argument"),
-            "append" => "allocate the array, `np.zeros(n)`, and assign its elements".to_owned(),
-            "dot" => format!("write `np.dot({base}, ...)`"),
-            "sum" | "mean" | "max" | "min" | "prod" | "copy" | "cumsum" | "transpose" => {
-                format!("write `np.{name}({base})`")
-            }
-            _ => "pass the value itself as an argument".to_owned(),
-        };
-        let message = format!(
-            "`.{name}` is not supported: only math and numpy functions are reached with a dot"
-        );
-        Diagnostic::new("unsupported-syntax", message)
-            .label(span(attribute.range), "not supported")
-            .help(help)
     }
 
     pub(super) fn arguments(
@@ -214,10 +205,39 @@ impl Converter<'_> {
 
     /// What stands between `[` and `]`.
     pub(super) fn indices(&mut self, slice: &Py) -> Converted<Vec<Index>> {
-        match slice {
-            Py::Tuple(tuple) if tuple.elts.is_empty() => Err(no::EMPTY_INDEX.at(span(tuple.range))),
-            Py::Tuple(tuple) => Ok(self.exprs(&tuple.elts)?.into_iter().map(Index::At).collect()),
-            index => Ok(vec![Index::At(self.expr(index)?)]),
+        let indices = match slice {
+            Py::Tuple(tuple) if tuple.elts.is_empty() => {
+                return Err(no::EMPTY_INDEX.at(span(tuple.range)));
+            }
+            Py::Tuple(tuple) => {
+                tuple.elts.iter().map(|index| self.one_index(index)).collect::<Converted<_>>()?
+            }
+            index => vec![self.one_index(index)?],
+        };
+        let rests = indices.iter().filter(|index| matches!(index, Index::Rest(_)));
+        match rests.map(Index::span).nth(1) {
+            Some(second) => Err(no::SECOND_REST.at(second)),
+            None => Ok(indices),
+        }
+    }
+
+    fn one_index(&mut self, index: &Py) -> Converted<Index> {
+        let at = span(index.range());
+        match index {
+            Py::Slice(slice) => {
+                let mut part =
+                    |part: &Option<Box<Py>>| part.as_deref().map(|e| self.expr(e)).transpose();
+                let (start, stop) = (part(&slice.lower)?, part(&slice.upper)?);
+                Ok(Index::Slice { start, stop, step: part(&slice.step)?, span: at })
+            }
+            Py::NoneLiteral(_) => Ok(Index::NewAxis(at)),
+            Py::EllipsisLiteral(_) => Ok(Index::Rest(at)),
+            index => Ok(match self.expr(index)? {
+                Expr { kind: ExprKind::Builtin(name), .. } if name == "newaxis" => {
+                    Index::NewAxis(at)
+                }
+                place => Index::At(place),
+            }),
         }
     }
 
@@ -226,7 +246,7 @@ impl Converter<'_> {
             ast::UnaryOp::USub => UnaryOp::Neg,
             ast::UnaryOp::UAdd => UnaryOp::Plus,
             ast::UnaryOp::Not => UnaryOp::Not,
-            ast::UnaryOp::Invert => return Err(no::BITWISE.at(span(unary.range))),
+            ast::UnaryOp::Invert => UnaryOp::Invert,
         };
         // The least integer is written as the negation of a number one too large.
         if let (UnaryOp::Neg, Py::NumberLiteral(number)) = (op, &*unary.operand)
@@ -245,19 +265,15 @@ impl Converter<'_> {
     }
 
     /// The operators of a chain, gathered from the last to the first down the left operands.
-    fn binary(&mut self, last: &ast::ExprBinOp) -> Converted<ExprKind> {
-        let mut steps = Vec::new();
-        let mut binary = last;
-        let first = loop {
-            let Some(op) = binary_op(binary.op) else {
-                return Err(no::BITWISE.at(span(binary.range)));
-            };
-            steps.push((op, &*binary.right));
-            match &*binary.left {
-                Py::BinOp(left) if left.op != ast::Operator::MatMult => binary = left,
-                left => break left,
-            }
-        };
+    fn binary(&mut self, last: &ast::ExprBinOp, op: BinaryOp) -> Converted<ExprKind> {
+        let mut steps = vec![(op, &*last.right)];
+        let mut first = &*last.left;
+        while let Py::BinOp(left) = first
+            && let Some(op) = binary_op(left.op)
+        {
+            steps.push((op, &*left.right));
+            first = &left.left;
+        }
         let first = self.boxed(first)?;
         let rest = steps.into_iter().rev().map(|(op, right)| Ok((op, self.expr(right)?)));
         Ok(ExprKind::Binary { first, rest: rest.collect::<Converted<_>>()? })
@@ -297,7 +313,7 @@ fn integer_or_float(number: &ast::Number, at: Span) -> Converted<ExprKind> {
     }
 }
 
-/// The operation, where it is one of ours; `@` is a call.
+/// The operation; `@` is a call.
 pub(super) fn binary_op(op: ast::Operator) -> Option<BinaryOp> {
     Some(match op {
         ast::Operator::Add => BinaryOp::Add,
@@ -307,12 +323,12 @@ pub(super) fn binary_op(op: ast::Operator) -> Option<BinaryOp> {
         ast::Operator::FloorDiv => BinaryOp::FloorDiv,
         ast::Operator::Mod => BinaryOp::Rem,
         ast::Operator::Pow => BinaryOp::Pow,
-        ast::Operator::MatMult
-        | ast::Operator::LShift
-        | ast::Operator::RShift
-        | ast::Operator::BitOr
-        | ast::Operator::BitXor
-        | ast::Operator::BitAnd => return None,
+        ast::Operator::LShift => BinaryOp::Shl,
+        ast::Operator::RShift => BinaryOp::Shr,
+        ast::Operator::BitOr => BinaryOp::BitOr,
+        ast::Operator::BitXor => BinaryOp::BitXor,
+        ast::Operator::BitAnd => BinaryOp::BitAnd,
+        ast::Operator::MatMult => return None,
     })
 }
 
@@ -323,6 +339,7 @@ fn not_imported(name: &ast::ExprName) -> Option<Diagnostic> {
         "numpy" => "import numpy",
         "math" => "import math",
         "wengert" => "import wengert",
+        "scipy" => "import scipy.special",
         _ => return None,
     };
     let error = Diagnostic::new("unknown-name", format!("`{}` is not imported", name.id))
@@ -331,8 +348,23 @@ fn not_imported(name: &ast::ExprName) -> Option<Diagnostic> {
     Some(error)
 }
 
+/// The error for a name that a coming release brings.
+pub(super) fn reserved_name(path: &str, at: Span) -> Option<Diagnostic> {
+    let help = reserved(path)?;
+    let message = format!("`{}` is reserved for a coming release", path.trim_end_matches('.'));
+    Some(Diagnostic::new("reserved", message).label(at, "not available yet").help(help))
+}
+
+/// A member of a library, by its canonical name, unless it is reserved.
+fn available(member: &str, at: Span) -> Converted<String> {
+    reserved_name(member, at).map_or_else(|| Ok(member.to_owned()), Err)
+}
+
 fn library_as_value(library: Library, at: Span) -> Diagnostic {
     let path = library.path();
+    if let Some(error) = reserved_name(&format!("{path}."), at) {
+        return error;
+    }
     Diagnostic::new("unsupported-syntax", format!("`{path}` is a module, not a value"))
         .label(at, "used as a value")
         .help(format!("name one of its functions, as in `{path}.name`"))

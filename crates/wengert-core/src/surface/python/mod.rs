@@ -2,16 +2,21 @@
 //!
 //! The text is parsed, never executed. [`parse`] first bounds how deep the text can nest
 //! (`nesting`), then parses it, then walks the parser's tree: the module's top level and its
-//! functions (`module`), statements (`stmt`) and expressions (`expr`). A statement that cannot be
+//! imports (`module`), functions (`function`, `annotation`), statements (`stmt`), what loops go over
+//! (`iter`) and expressions (`expr`). A statement that cannot be
 //! converted becomes a diagnostic and the walk goes on, so one run reports the errors of every
 //! statement.
 //!
-//! Names follow Python's scopes: a name that a function assigns anywhere is local in all of it and
-//! hides module definitions, which hide imports, which hide Python's own names.
+//! Names follow Python's scopes: a name that a function assigns anywhere is local in all of it and in
+//! the functions inside it, and hides module definitions, which hide imports, which hide Python's own
+//! names.
 //!
 //! This folder is the only place that names the parser's types.
 
+mod annotation;
 mod expr;
+mod function;
+mod iter;
 mod module;
 mod nesting;
 mod stmt;
@@ -53,7 +58,7 @@ pub fn parse_with(source: &str, imports: Imports) -> Result<Module, Vec<Diagnost
     if !parsed.errors().is_empty() {
         let errors = parsed.errors().iter().take(MAX_SYNTAX_ERRORS);
         return Err(errors
-            .map(|e| syntax(e.error.to_string(), span(e.location), "here"))
+            .map(|e| syntax(e.error.to_string(), within(source, e.location), "here"))
             .collect());
     }
     let mut converter = Converter::new(source, parsed.tokens(), imports);
@@ -78,9 +83,9 @@ struct Converter<'a> {
     bound: BTreeMap<String, (Span, Option<Binding>)>,
     /// The functions and constants of the module.
     definitions: BTreeSet<String>,
-    /// The variables of the function being converted.
-    locals: BTreeSet<String>,
-    /// How many loops are around the current statement.
+    /// The variables of the functions being converted, outermost first.
+    scopes: Vec<BTreeSet<String>>,
+    /// How many loops of its function are around the current statement.
     loops: u32,
     /// How many nodes are around the current one.
     depth: u32,
@@ -95,7 +100,7 @@ impl<'a> Converter<'a> {
             imports,
             bound: BTreeMap::new(),
             definitions: BTreeSet::new(),
-            locals: BTreeSet::new(),
+            scopes: Vec::new(),
             loops: 0,
             depth: 0,
             diagnostics: Vec::new(),
@@ -141,6 +146,13 @@ fn ident(identifier: &ast::Identifier) -> Name {
 
 fn span(range: TextRange) -> Span {
     Span { start: range.start().to_u32(), end: range.end().to_u32() }
+}
+
+/// A place the parser gives for what is not Python, moved into the text where it is not.
+fn within(source: &str, range: TextRange) -> Span {
+    let Range { start, end } = Range::<usize>::from(range);
+    let start = source.floor_char_boundary(start);
+    Span { start: start as u32, end: source.ceil_char_boundary(end.max(start)) as u32 }
 }
 
 /// The part of a statement on its first line, without the blocks below it.

@@ -1,14 +1,12 @@
-//! A module's top level: imports, constants, functions and their parameters.
-
-use std::collections::BTreeSet;
+//! A module's top level: imports, constants and functions.
 
 use ruff_python_ast::{self as ast, Expr as Py, Stmt as PyStmt};
 use ruff_text_size::{Ranged, TextRange};
 
-use super::{Converted, Converter, first_line, ident, span, syntax};
+use super::{Converted, Converter, first_line, span};
 use crate::span::{Diagnostic, Span};
 use crate::surface::names::{Binding, UnknownLibrary};
-use crate::surface::tree::{Annotation, Constant, DeclaredType, Function, Module, Name, Param};
+use crate::surface::tree::{Constant, Module, Name};
 use crate::surface::unsupported as no;
 
 impl Converter<'_> {
@@ -134,147 +132,12 @@ impl Converter<'_> {
         value: &Py,
         range: TextRange,
     ) -> Converted<Constant> {
-        self.locals.clear();
         let value = self.expr(value)?;
         Ok(Constant {
             name: Name { text: name.id.to_string(), span: span(name.range) },
             value,
             span: span(range),
         })
-    }
-
-    fn function(&mut self, def: &ast::StmtFunctionDef) -> Converted<Function> {
-        let name = ident(&def.name);
-        if def.is_async {
-            return Err(no::ASYNC.at(name.span));
-        }
-        for decorator in &def.decorator_list {
-            if !is_differentiable(&decorator.expression) {
-                self.diagnostics.push(no::DECORATOR.at(span(decorator.range)));
-            }
-        }
-        if let Some(types) = &def.type_params {
-            self.diagnostics.push(no::TYPE_PARAMETERS.at(span(types.range)));
-        }
-        self.locals = local_names(&def.parameters, &def.body);
-        let params = self.params(&def.parameters);
-        let body = self.block(&def.body);
-        Ok(Function { name, params, body, span: span(def.range) })
-    }
-
-    fn params(&mut self, parameters: &ast::Parameters) -> Vec<Param> {
-        let refused = [
-            (parameters.vararg.as_ref().map(|p| p.range), no::VARARGS),
-            (parameters.kwonlyargs.first().map(|p| p.range), no::KEYWORD_ONLY),
-            (parameters.kwarg.as_ref().map(|p| p.range), no::KWARGS),
-        ];
-        for (range, construct) in refused {
-            self.diagnostics.extend(range.map(|range| construct.at(span(range))));
-        }
-        let mut params: Vec<Param> = Vec::new();
-        for with_default in parameters.posonlyargs.iter().chain(&parameters.args) {
-            let param = self.param(with_default);
-            let Some(param) = self.keep(param) else { continue };
-            if let Some(first) = params.iter().find(|p| p.name.text == param.name.text) {
-                let message = format!("two parameters are called `{}`", param.name.text);
-                self.diagnostics.push(
-                    syntax(message, param.name.span, "again here")
-                        .label(first.name.span, "first here")
-                        .help("give one of them another name"),
-                );
-            }
-            params.push(param);
-        }
-        params
-    }
-
-    fn param(&mut self, with_default: &ast::ParameterWithDefault) -> Converted<Param> {
-        let parameter = &with_default.parameter;
-        let default = match with_default.default.as_deref() {
-            Some(value) if is_literal(value) => Some(self.expr(value)?),
-            Some(value) => return Err(no::DEFAULT.at(span(value.range()))),
-            None => None,
-        };
-        Ok(Param {
-            name: ident(&parameter.name),
-            annotation: parameter.annotation.as_deref().and_then(|a| self.annotation(a)),
-            default,
-            span: span(with_default.range),
-        })
-    }
-
-    /// The declared type, where it is one of ours. Python does nothing with an annotation, so one
-    /// that says something else is not an error.
-    fn annotation(&self, annotation: &Py) -> Option<Annotation> {
-        let name = match annotation {
-            Py::Name(name) => match self.imports.get(&name.id) {
-                Some(Binding::Member(member)) => member.as_str(),
-                _ => name.id.as_str(),
-            },
-            Py::Attribute(attribute) => match &*attribute.value {
-                Py::Name(base) => match self.imports.get(&base.id) {
-                    Some(Binding::Library(library)) => library.canonical(&attribute.attr.id),
-                    _ => return None,
-                },
-                _ => return None,
-            },
-            _ => return None,
-        };
-        let ty = match name {
-            "float" => DeclaredType::F64,
-            "float32" => DeclaredType::F32,
-            "int" => DeclaredType::I64,
-            "bool" => DeclaredType::Bool,
-            "ndarray" => DeclaredType::Array(None),
-            _ => return None,
-        };
-        Some(Annotation { ty, span: span(annotation.range()) })
-    }
-}
-
-/// The names a function binds: its parameters, and whatever its body assigns or loops over.
-fn local_names(parameters: &ast::Parameters, body: &[PyStmt]) -> BTreeSet<String> {
-    let mut names: BTreeSet<String> = parameters.iter().map(|p| p.name().id.to_string()).collect();
-    let mut blocks = vec![body];
-    let mut targets: Vec<&Py> = Vec::new();
-    while let Some(block) = blocks.pop() {
-        for stmt in block {
-            match stmt {
-                PyStmt::Assign(assign) => targets.extend(&assign.targets),
-                PyStmt::AugAssign(assign) => targets.push(&assign.target),
-                PyStmt::AnnAssign(assign) => targets.push(&assign.target),
-                PyStmt::For(stmt) => {
-                    targets.push(&stmt.target);
-                    blocks.extend([&stmt.body[..], &stmt.orelse[..]]);
-                }
-                PyStmt::While(stmt) => blocks.extend([&stmt.body[..], &stmt.orelse[..]]),
-                PyStmt::If(stmt) => {
-                    blocks.push(&stmt.body);
-                    blocks.extend(stmt.elif_else_clauses.iter().map(|clause| &clause.body[..]));
-                }
-                _ => {}
-            }
-        }
-    }
-    while let Some(target) = targets.pop() {
-        match target {
-            Py::Name(name) => _ = names.insert(name.id.to_string()),
-            Py::Tuple(tuple) => targets.extend(&tuple.elts),
-            Py::List(list) => targets.extend(&list.elts),
-            Py::Starred(starred) => targets.push(&starred.value),
-            _ => {}
-        }
-    }
-    names
-}
-
-/// Whether a decorator is ours: `differentiable`, `wengert.differentiable`, or a call of one.
-fn is_differentiable(decorator: &Py) -> bool {
-    match decorator {
-        Py::Name(name) => name.id == "differentiable",
-        Py::Attribute(attribute) => attribute.attr.id == "differentiable",
-        Py::Call(call) => !call.func.is_call_expr() && is_differentiable(&call.func),
-        _ => false,
     }
 }
 
@@ -289,20 +152,8 @@ fn is_main_guard(test: &Py) -> bool {
     name.id == "__name__" && text.value.to_str() == "__main__"
 }
 
-/// Whether this is a number or a bool, possibly with a sign.
-fn is_literal(value: &Py) -> bool {
-    match value {
-        Py::NumberLiteral(_) | Py::BooleanLiteral(_) => true,
-        Py::UnaryOp(unary) => {
-            matches!(unary.op, ast::UnaryOp::USub | ast::UnaryOp::UAdd)
-                && unary.operand.is_number_literal_expr()
-        }
-        _ => false,
-    }
-}
-
 fn unknown_library(error: UnknownLibrary, at: Span) -> Diagnostic {
-    Diagnostic::new("unsupported-import", error.to_string())
-        .label(at, "imported here")
-        .help("import from `math`, `numpy`, `numpy.linalg` or `wengert`; copy other functions here")
+    Diagnostic::new("unsupported-import", error.to_string()).label(at, "imported here").help(
+        "import from `math`, `numpy`, `scipy.special` or `wengert`; copy other functions here",
+    )
 }

@@ -1,5 +1,7 @@
 //! Statements.
 
+use std::sync::Arc;
+
 use ruff_python_ast::token::TokenKind;
 use ruff_python_ast::{self as ast, Expr as Py, Stmt as PyStmt};
 use ruff_text_size::{Ranged, TextRange};
@@ -7,9 +9,7 @@ use ruff_text_size::{Ranged, TextRange};
 use super::expr::binary_op;
 use super::{Converted, Converter, first_line, span, syntax};
 use crate::span::Span;
-use crate::surface::tree::{
-    Block, Callee, Expr, ExprKind, Iter, IterKind, Name, Stmt, StmtKind, Target,
-};
+use crate::surface::tree::{Block, Callee, Expr, ExprKind, Index, Name, Stmt, StmtKind, Target};
 use crate::surface::unsupported::{self as no, Construct};
 
 impl Converter<'_> {
@@ -48,7 +48,9 @@ impl Converter<'_> {
             PyStmt::Pass(_) => Ok(StmtKind::Pass),
             PyStmt::Expr(stmt) if stmt.value.is_string_literal_expr() => return Ok(None),
             PyStmt::Expr(stmt) => self.unused(&stmt.value),
-            PyStmt::FunctionDef(def) => Err(no::INNER_FUNCTION.at(span(def.name.range))),
+            PyStmt::FunctionDef(def) => {
+                self.function(def).map(|function| StmtKind::Define(Arc::new(function)))
+            }
             PyStmt::ClassDef(class) => Err(no::CLASS.at(span(class.name.range))),
             PyStmt::With(with) if with.is_async => self.refuse(stmt, no::ASYNC),
             PyStmt::With(_) => self.refuse(stmt, no::WITH),
@@ -127,14 +129,26 @@ impl Converter<'_> {
     }
 
     fn aug_assign(&mut self, assign: &ast::StmtAugAssign) -> Converted<StmtKind> {
-        let Some(op) = binary_op(assign.op) else {
-            return Err(no::AUGMENTED_OPERATOR.at(span(assign.range)));
-        };
+        let Some(op) = binary_op(assign.op) else { return self.aug_matmul(assign) };
         let target = self.target(&assign.target)?;
         if let Target::Tuple { span, .. } = target {
             return Err(no::OTHER_TARGET.at(span));
         }
         Ok(StmtKind::AugAssign { target, op, value: self.expr(&assign.value)? })
+    }
+
+    /// `a @= b` writes into the array that `a` is: `a[...] = a @ b`.
+    fn aug_matmul(&mut self, assign: &ast::StmtAugAssign) -> Converted<StmtKind> {
+        let Py::Name(name) = &*assign.target else {
+            return Err(no::AUGMENTED_MATMUL.at(span(assign.range)));
+        };
+        let (at, all) = (span(name.range), span(assign.range));
+        let array = Expr { kind: ExprKind::Name(name.id.to_string()), span: at };
+        let callee = Callee::Builtin(Name { text: "matmul".to_owned(), span: all });
+        let args = vec![array.clone(), self.expr(&assign.value)?];
+        let kind = ExprKind::Call { callee, args, keywords: Vec::new() };
+        let target = Target::Element { base: array, indices: vec![Index::Rest(at)], span: at };
+        Ok(StmtKind::Assign { targets: vec![target], value: Expr { kind, span: all } })
     }
 
     fn target(&mut self, target: &Py) -> Converted<Target> {
@@ -161,39 +175,11 @@ impl Converter<'_> {
         if stmt.is_async {
             return Err(no::ASYNC.at(first_line(self.source, stmt.range)));
         }
-        let header = self.for_header(stmt);
+        let header = self.target(&stmt.target).and_then(|t| Ok((t, self.iter(&stmt.iter)?)));
         let body = self.loop_body(&stmt.body);
         self.no_else(&stmt.body, &stmt.orelse, no::FOR_ELSE);
-        let (var, [start, stop, step]) = header?;
-        let kind = IterKind::Range { start, stop, step };
-        let iter = Box::new(Iter { kind, span: span(stmt.iter.range()) });
-        Ok(StmtKind::For { target: Target::Name(var), iter, body })
-    }
-
-    fn for_header(&mut self, stmt: &ast::StmtFor) -> Converted<(Name, [Expr; 3])> {
-        let Py::Call(call) = &*stmt.iter else {
-            return Err(no::FOR_EACH.at(span(stmt.iter.range())));
-        };
-        if !matches!(self.callee(call), Ok(Callee::Builtin(name)) if name.text == "range") {
-            return Err(no::FOR_EACH.at(span(stmt.iter.range())));
-        }
-        let Py::Name(var) = &*stmt.target else {
-            return Err(no::FOR_TARGET.at(span(stmt.target.range())));
-        };
-        let (args, keywords) = self.arguments(&call.arguments)?;
-        let all = span(call.range());
-        let number = |value| Expr { kind: ExprKind::Int(value), span: all };
-        let mut args = args.into_iter();
-        let bounds = match (args.next(), args.next(), args.next()) {
-            (Some(stop), None, _) => [number(0), stop, number(1)],
-            (Some(start), Some(stop), None) => [start, stop, number(1)],
-            (Some(start), Some(stop), Some(step)) => [start, stop, step],
-            (None, ..) => return Err(no::RANGE_ARGUMENTS.at(all)),
-        };
-        if args.next().is_some() || !keywords.is_empty() {
-            return Err(no::RANGE_ARGUMENTS.at(all));
-        }
-        Ok((Name { text: var.id.to_string(), span: span(var.range) }, bounds))
+        let (target, iter) = header?;
+        Ok(StmtKind::For { target, iter: Box::new(iter), body })
     }
 
     fn branch(
@@ -220,7 +206,7 @@ impl Converter<'_> {
         kind.map(|kind| Stmt { kind, span: span(range) }).into_iter().collect()
     }
 
-    fn returned(&mut self, value: Option<&Py>) -> Converted<StmtKind> {
+    pub(super) fn returned(&mut self, value: Option<&Py>) -> Converted<StmtKind> {
         let values = match value {
             None | Some(Py::NoneLiteral(_)) => Vec::new(),
             Some(Py::Tuple(tuple)) if tuple.elts.len() != 1 => self.exprs(&tuple.elts)?,
