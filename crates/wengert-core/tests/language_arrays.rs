@@ -103,7 +103,8 @@ fn programs_as_numpy_runs_them() {
     let records: Json = serde_json::from_str(&text).unwrap();
     let mut failures = Vec::new();
     for record in records.as_array().unwrap() {
-        if let Err(error) = attempt(record) {
+        let outcome = std::panic::catch_unwind(|| attempt(record));
+        if let Err(error) = outcome.unwrap_or_else(|_| Err("a panic".into())) {
             failures.push(format!("{}: {error}", record["function"]));
         }
     }

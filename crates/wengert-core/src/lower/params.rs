@@ -7,12 +7,12 @@ use super::Arg;
 use super::names::{children, exprs_of};
 use super::operand::described;
 use crate::ir::{Elem, Type};
-use crate::span::Diagnostic;
+use crate::span::{Diagnostic, Span};
 use crate::surface::tree::{
     BinaryOp, Callee, DeclaredType, Expr, ExprKind, Function, Index, Iter, IterKind, Module, Stmt,
     StmtKind, Target, UnaryOp,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The IR types of a function's parameters for arguments of these kinds.
 pub(super) fn types(
@@ -20,7 +20,7 @@ pub(super) fn types(
     func: &Function,
     args: &[Arg],
 ) -> Result<Vec<Type>, Diagnostic> {
-    let integers = integer_names(module, func, 0);
+    let integers = Demand::new(module).names(func);
     let params = func.params.iter().zip(args);
     params
         .map(|(p, arg)| {
@@ -72,54 +72,160 @@ pub(super) fn types(
         .collect()
 }
 
-/// Names a function uses as a number of things, directly or through assignments.
-fn integer_names(module: &Module, func: &Function, depth: usize) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    loop {
-        let before = names.len();
-        func.body.iter().for_each(|s| demand_stmt(module, s, depth, &mut names));
-        if names.len() == before {
-            return names;
+/// Finds the names functions use as a number of things, directly or through assignments and calls.
+struct Demand<'t> {
+    module: &'t Module,
+    /// Functions defined inside functions.
+    inner: BTreeMap<&'t str, &'t Function>,
+    /// What is known of functions, by their places; nothing for one that is being looked at.
+    known: HashMap<Span, BTreeSet<String>>,
+}
+
+impl<'t> Demand<'t> {
+    fn new(module: &'t Module) -> Self {
+        let mut inner = BTreeMap::new();
+        module.functions.iter().for_each(|f| collect(&f.body, &mut inner));
+        Demand { module, inner, known: HashMap::new() }
+    }
+
+    fn names(&mut self, func: &Function) -> BTreeSet<String> {
+        if let Some(known) = self.known.get(&func.span) {
+            return known.clone();
+        }
+        self.known.insert(func.span, BTreeSet::new());
+        let mut names = BTreeSet::new();
+        loop {
+            let before = names.len();
+            func.body.iter().for_each(|s| self.stmt(s, &mut names));
+            if names.len() == before {
+                break;
+            }
+            self.known.insert(func.span, names.clone());
+        }
+        self.known.insert(func.span, names.clone());
+        names
+    }
+
+    fn stmt(&mut self, stmt: &Stmt, names: &mut BTreeSet<String>) {
+        exprs_of(stmt, &mut |e| self.inside(e, names));
+        match &stmt.kind {
+            StmtKind::Assign { targets, value } => {
+                for t in targets {
+                    demand_target(t, value, names);
+                }
+            }
+            StmtKind::AugAssign { target, op, value } => {
+                if let (Target::Name(n), true) = (target, counts(*op)) {
+                    names.insert(n.text.clone());
+                    demand(value, names);
+                }
+                demand_target(target, value, names);
+            }
+            StmtKind::For { target, iter, body } => {
+                demand_iter(iter, names);
+                if let Target::Element { indices, .. } = target {
+                    indices.iter().flat_map(Index::exprs).for_each(|i| demand(i, names));
+                }
+                body.iter().for_each(|s| self.stmt(s, names));
+            }
+            StmtKind::While { body, .. } => body.iter().for_each(|s| self.stmt(s, names)),
+            StmtKind::If { then, otherwise, .. } => {
+                then.iter().chain(otherwise).for_each(|s| self.stmt(s, names));
+            }
+            // What an inner function uses so, unless the name is its own.
+            StmtKind::Define(func) => {
+                let own: BTreeSet<&String> = func.params.iter().map(|p| &p.name.text).collect();
+                let inner = self.names(func);
+                names.extend(inner.into_iter().filter(|n| !own.contains(n)));
+            }
+            _ => {}
+        }
+    }
+
+    /// Finds indices, sizes and integer parameters anywhere in an expression.
+    fn inside(&mut self, e: &Expr, names: &mut BTreeSet<String>) {
+        match &e.kind {
+            ExprKind::Binary { first, rest } if rest.iter().any(|(op, _)| counts(*op)) => {
+                // Beside a number that is written as a float, nothing is counted.
+                let float = |e: &Expr| matches!(e.kind, ExprKind::Float(_));
+                if !float(first) && !rest.iter().any(|(_, r)| float(r)) {
+                    demand(first, names);
+                    rest.iter().for_each(|(_, r)| demand(r, names));
+                }
+            }
+            // `[v] * n`
+            ExprKind::Binary { first, rest } => {
+                if let (ExprKind::List(_), [(BinaryOp::Mul, n)]) = (&first.kind, &rest[..]) {
+                    demand(n, names);
+                }
+            }
+            ExprKind::Unary { op: UnaryOp::Invert, operand } => demand(operand, names),
+            ExprKind::Index { indices, .. } => {
+                indices.iter().flat_map(Index::exprs).for_each(|i| demand(i, names));
+            }
+            ExprKind::Call { callee: Callee::Builtin(name), args, keywords } => {
+                sizes(&name.text, args).iter().for_each(|a| demand(a, names));
+                for k in keywords.iter().filter(|k| SIZES.contains(&k.name.text.as_str())) {
+                    demand(&k.value, names);
+                }
+            }
+            ExprKind::Call { callee: Callee::Method { name, .. }, args, .. }
+                if matches!(name.text.as_str(), "reshape" | "repeat" | "take") =>
+            {
+                args.iter().for_each(|a| demand(a, names));
+            }
+            ExprKind::Call { callee: Callee::Function(name), args, keywords } => {
+                let inner = self.inner.get(name.text.as_str()).copied();
+                if let Some(callee) = inner.or_else(|| self.module.function(&name.text)) {
+                    let counted = self.names(callee);
+                    for (k, p) in callee.params.iter().enumerate() {
+                        let named = keywords.iter().find(|w| w.name.text == p.name.text);
+                        let given = args.get(k).or(named.map(|w| &w.value));
+                        let declared =
+                            matches!(p.annotation, Some(a) if a.ty == DeclaredType::I64);
+                        if declared || counted.contains(&p.name.text) {
+                            given.iter().for_each(|a| demand(a, names));
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+        children(e, &mut |c| self.inside(c, names));
+    }
+}
+
+/// The functions defined in statements.
+fn collect<'t>(stmts: &'t [Stmt], inner: &mut BTreeMap<&'t str, &'t Function>) {
+    for stmt in stmts {
+        match &stmt.kind {
+            StmtKind::Define(func) => {
+                inner.insert(&func.name.text, func);
+                collect(&func.body, inner);
+            }
+            StmtKind::For { body, .. } | StmtKind::While { body, .. } => collect(body, inner),
+            StmtKind::If { then, otherwise, .. } => {
+                collect(then, inner);
+                collect(otherwise, inner);
+            }
+            _ => {}
         }
     }
 }
 
-fn demand_stmt(module: &Module, stmt: &Stmt, depth: usize, names: &mut BTreeSet<String>) {
-    exprs_of(stmt, &mut |e| demand_inside(module, e, depth, names));
-    match &stmt.kind {
-        StmtKind::Assign { targets, value } => {
-            for t in targets {
-                demand_target(t, value, names);
-            }
-        }
-        StmtKind::AugAssign { target, op, value } => {
-            if let (Target::Name(n), true) = (target, counts(*op)) {
-                names.insert(n.text.clone());
-                demand(value, names);
-            }
-            demand_target(target, value, names);
-        }
-        StmtKind::For { target, iter, body } => {
-            demand_iter(iter, names);
-            if let Target::Element { indices, .. } = target {
-                indices.iter().flat_map(Index::exprs).for_each(|i| demand(i, names));
-            }
-            body.iter().for_each(|s| demand_stmt(module, s, depth, names));
-        }
-        StmtKind::While { body, .. } => {
-            body.iter().for_each(|s| demand_stmt(module, s, depth, names));
-        }
-        StmtKind::If { then, otherwise, .. } => {
-            then.iter().chain(otherwise).for_each(|s| demand_stmt(module, s, depth, names));
-        }
-        // What an inner function uses so, unless the name is its own.
-        StmtKind::Define(func) => {
-            let own: BTreeSet<&String> = func.params.iter().map(|p| &p.name.text).collect();
-            let inner = integer_names(module, func, depth);
-            names.extend(inner.into_iter().filter(|n| !own.contains(n)));
-        }
-        _ => {}
-    }
+/// Keywords of library functions that count.
+const SIZES: &[&str] = &["num", "axis", "shape", "N", "M", "k", "shift", "ddof", "reps"];
+
+/// The arguments of a library function that count.
+fn sizes<'e>(name: &str, args: &'e [Expr]) -> &'e [Expr] {
+    let (from, to) = match name {
+        "zeros" | "ones" | "empty" | "full" | "range" => (0, 1),
+        "eye" | "identity" => (0, 2),
+        "reshape" | "tile" | "repeat" | "broadcast_to" | "roll" | "take" => (1, args.len()),
+        "linspace" => (2, 3),
+        _ => (0, 0),
+    };
+    &args[from.min(args.len())..to.min(args.len())]
 }
 
 fn demand_target(target: &Target, value: &Expr, names: &mut BTreeSet<String>) {
@@ -162,72 +268,6 @@ fn counts(op: BinaryOp) -> bool {
             | BinaryOp::Shl
             | BinaryOp::Shr
     )
-}
-
-/// Finds indices, sizes and integer parameters anywhere in an expression.
-fn demand_inside(module: &Module, e: &Expr, depth: usize, names: &mut BTreeSet<String>) {
-    match &e.kind {
-        ExprKind::Binary { first, rest } if rest.iter().any(|(op, _)| counts(*op)) => {
-            // Beside a number that is written as a float, nothing is counted.
-            let float = |e: &Expr| matches!(e.kind, ExprKind::Float(_));
-            if !float(first) && !rest.iter().any(|(_, r)| float(r)) {
-                demand(first, names);
-                rest.iter().for_each(|(_, r)| demand(r, names));
-            }
-        }
-        ExprKind::Unary { op: UnaryOp::Invert, operand } => demand(operand, names),
-        ExprKind::Index { indices, .. } => {
-            indices.iter().flat_map(Index::exprs).for_each(|i| demand(i, names));
-        }
-        ExprKind::Call { callee: Callee::Builtin(name), args, keywords } => {
-            let sizes = match name.text.as_str() {
-                "zeros" | "ones" | "empty" | "full" | "range" => 0..1,
-                "eye" | "identity" | "arange_int" => 0..2,
-                "reshape" | "tile" | "repeat" | "broadcast_to" | "roll" | "take" | "full_like" => {
-                    1..args.len()
-                }
-                "linspace" => 2..3,
-                _ => 0..0,
-            };
-            args.get(sizes.start.min(args.len())..sizes.end.min(args.len()))
-                .into_iter()
-                .flatten()
-                .for_each(|a| demand(a, names));
-            for k in keywords {
-                let sized = ["num", "axis", "shape", "N", "M", "k", "shift", "ddof", "reps"];
-                if sized.contains(&k.name.text.as_str()) {
-                    demand(&k.value, names);
-                }
-            }
-        }
-        ExprKind::Call { callee: Callee::Method { name, .. }, args, .. }
-            if matches!(name.text.as_str(), "reshape" | "repeat" | "take") =>
-        {
-            args.iter().for_each(|a| demand(a, names));
-        }
-        ExprKind::Call { callee: Callee::Function(name), args, keywords } if depth < 8 => {
-            if let Some(callee) = module.function(&name.text) {
-                let inner = integer_names(module, callee, depth + 1);
-                for (k, p) in callee.params.iter().enumerate() {
-                    let named = keywords.iter().find(|w| w.name.text == p.name.text);
-                    let given = args.get(k).or(named.map(|w| &w.value));
-                    let declared =
-                        matches!(p.annotation, Some(a) if a.ty == DeclaredType::I64);
-                    if declared || inner.contains(&p.name.text) {
-                        given.iter().for_each(|a| demand(a, names));
-                    }
-                }
-            }
-        }
-        // `[v] * n`
-        ExprKind::Binary { first, rest } => {
-            if let (ExprKind::List(_), [(BinaryOp::Mul, n)]) = (&first.kind, &rest[..]) {
-                demand(n, names);
-            }
-        }
-        _ => {}
-    }
-    children(e, &mut |c| demand_inside(module, c, depth, names));
 }
 
 /// Marks the names whose integer value an expression passes on.
