@@ -95,6 +95,14 @@ SHAPES = {
     "asserted": [0.6],
     "grows": [0.6, 3],
     "unpacked": ["a"],
+    "power": [1.2, 11],
+    "factorial": [6],
+    "fibonacci": [0.6, 5],
+    "even": [0.6, 4],
+    "odd": [0.6, 4],
+    "fill": ["x", 0, 5, 0.45],
+    "divide_and_conquer": ["x", 0.45],
+    "merged": ["x"],
 }
 
 

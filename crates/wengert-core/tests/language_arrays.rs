@@ -63,15 +63,15 @@ fn attempt(record: &Json) -> Result<(), String> {
     let kinds: Vec<Arg> = args.iter().map(|a| Arg::from(a.ty())).collect();
     let ir = lower(&module, name, &kinds).map_err(|e| format!("{e:?}"))?;
     verify::module(&ir).map_err(|e| format!("{e}\n{ir}"))?;
-    let func = pipeline::run(&ir, name).map_err(|e| format!("{e}\n{ir}"))?;
-    let types = func.param_types();
+    let prepared = pipeline::module(&ir, name).map_err(|e| format!("{e}\n{ir}"))?;
+    let types = prepared.funcs[0].param_types();
     let convert = |(a, ty): (&Val, &Type)| match (a, ty) {
         (Val::Scalar(Scalar::I64(k)), Type::F64) => Val::f64(*k as f64),
         _ => a.clone(),
     };
     let args: Vec<Val> = args.iter().zip(&types).map(convert).collect();
     let wrt: Vec<usize> = (0..types.len()).filter(|k| types[*k].is_float()).collect();
-    let derived = Derived::new(func, wrt.clone()).map_err(|e| format!("{e}\n{ir}"))?;
+    let derived = Derived::of(&prepared, name, wrt.clone()).map_err(|e| format!("{e}\n{ir}"))?;
     let mut engine = Interpreter::default();
     let values = derived.value(&mut engine, &args).map_err(|e| format!("{e}\n{ir}"))?;
     let wanted = record["results"].as_array().unwrap();

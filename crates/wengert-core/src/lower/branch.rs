@@ -3,6 +3,7 @@
 use super::env::{Binding, Env, Part, Pick, StorageId, Unset, UnsetReason, View};
 use super::names::{diverges, escapes};
 use super::operand::{Operand, join_elem};
+use super::recursion::UNKNOWN;
 use super::{Lowered, Lowering};
 use crate::ir::{Block, Op, Type, Value};
 use crate::span::Span;
@@ -106,16 +107,10 @@ impl Lowering<'_> {
         then: impl FnOnce(&mut Self) -> Lowered<Operand>,
         otherwise: impl FnOnce(&mut Self) -> Lowered<Operand>,
     ) -> Lowered<Operand> {
-        let before = self.env.clone();
-        self.b.open_block(&[]);
-        let value = then(self)?;
-        self.bind(VALUE, value, span)?;
-        let then = self.close_side(&before, &[]);
-        self.b.open_block(&[]);
-        let value = otherwise(self)?;
-        self.bind(VALUE, value, span)?;
-        let otherwise = self.close_side(&before, &[]);
-        self.join(cond, span, then, otherwise)?;
+        let then = self.side(&[], |l| then(l).and_then(|value| l.bind(VALUE, value, span)));
+        let otherwise =
+            self.side(&[], |l| otherwise(l).and_then(|value| l.bind(VALUE, value, span)));
+        self.join_known(cond, span, then, otherwise)?;
         let binding = self.env.own(VALUE).map(|(b, _)| b.clone());
         let value = match binding {
             Some(binding) => self.bound(VALUE, &binding, span),
@@ -125,13 +120,46 @@ impl Lowering<'_> {
         value
     }
 
-    fn close_side(&mut self, before: &Env, stmts: &[&Stmt]) -> Side {
+    /// One side of a branch; the bindings stay as they are.
+    fn side(
+        &mut self,
+        stmts: &[&Stmt],
+        lower: impl FnOnce(&mut Self) -> Lowered<()>,
+    ) -> Lowered<Side> {
+        let before = self.env.clone();
+        let mark = self.b.mark();
+        self.b.open_block(&[]);
+        if let Err(e) = lower(self) {
+            self.b.rollback(&mark);
+            self.env = before;
+            return Err(e);
+        }
         let block = self.b.close_block(Vec::new());
-        let env = std::mem::replace(&mut self.env, before.clone());
+        let env = std::mem::replace(&mut self.env, before);
         let diverges = diverges(stmts.iter().copied());
         let escapes = escapes(stmts.iter().copied());
         let returns = diverges && !escapes.breaks && !escapes.continues;
-        Side { block, env, diverges, returns, given: BTreeSet::new() }
+        Ok(Side { block, env, diverges, returns, given: BTreeSet::new() })
+    }
+
+    /// Joins two sides. One that calls a function of which nothing is known yet is left out: what is made
+    /// then is only looked at for its types.
+    fn join_known(
+        &mut self,
+        cond: Value,
+        span: Span,
+        then: Lowered<Side>,
+        otherwise: Lowered<Side>,
+    ) -> Lowered<()> {
+        match (then, otherwise) {
+            (Ok(then), Ok(otherwise)) => self.join(cond, span, then, otherwise),
+            (Ok(only), Err(e)) | (Err(e), Ok(only)) if e.code == UNKNOWN => {
+                self.b.splice(only.block);
+                self.env = only.env;
+                Ok(())
+            }
+            (Err(e), _) | (_, Err(e)) => Err(e),
+        }
     }
 
     /// An `if` statement.
@@ -143,19 +171,15 @@ impl Lowering<'_> {
         span: Span,
         known_flag: Option<&str>,
     ) -> Lowered<()> {
-        let before = self.env.clone();
-        let side = |l: &mut Self, stmts: &[&Stmt], flag: Option<&str>| {
-            l.b.open_block(&[]);
-            if let Some(flag) = flag {
+        let then_side = self.side(then, |l| l.stmts(then));
+        let otherwise_side = self.side(otherwise, |l| {
+            if let Some(flag) = known_flag {
                 let yes = l.b.bool(true);
                 l.env.bind(flag, Binding::Scalar(yes), span);
             }
-            l.stmts(stmts)?;
-            Ok(l.close_side(&before, stmts))
-        };
-        let then = side(self, then, None)?;
-        let otherwise = side(self, otherwise, known_flag)?;
-        self.join(cond, span, then, otherwise)
+            l.stmts(otherwise)
+        });
+        self.join_known(cond, span, then_side, otherwise_side)
     }
 
     /// Appends the `if` and binds what the sides leave.

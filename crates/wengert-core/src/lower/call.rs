@@ -154,10 +154,15 @@ impl Lowering<'_> {
             Callable::Inner(func, depth) => (&**func, Some(*depth)),
         };
         let name = &func.name.text;
+        if let Callable::Module(k) = callable
+            && self.recursive.calls_itself(*k)
+        {
+            return self.recursive_call(*k, args, keywords, span);
+        }
         if self.scopes.iter().any(|s| s.defined_at == func.span) || self.scopes.len() >= MAX_CALLS {
             return Err(Diagnostic::new("recursion", format!("`{name}` calls itself"))
                 .label(span, "this call")
-                .help("write the recursion as a loop; recursive functions are not supported yet"));
+                .help("move the function out of the one around it, or write the recursion as a loop"));
         }
         self.expansions += 1;
         if self.b.func().values.len() > MAX_VALUES || self.expansions > MAX_EXPANSIONS {
@@ -201,7 +206,7 @@ impl Lowering<'_> {
 
     /// An argument as its annotation wants it. Python does nothing with annotations; a float where an
     /// integer is declared would be one here.
-    fn declared(
+    pub(super) fn declared(
         &mut self,
         func: &Function,
         declared: Option<DeclaredType>,
@@ -223,7 +228,7 @@ impl Lowering<'_> {
 }
 
 /// The arguments of a call in the order of the parameters; none where the default is to be taken.
-fn arrange<'e>(
+pub(super) fn arrange<'e>(
     func: &Function,
     args: &'e [Expr],
     keywords: &'e [Keyword],

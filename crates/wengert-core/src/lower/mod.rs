@@ -14,7 +14,7 @@
 //!
 //! Reading order: [`env`] (bindings), [`operand`] (what expressions evaluate to), [`params`] (types of the
 //! parameters), [`expr`], [`arith`], [`index`] (elements and views), [`builtins`] (library functions),
-//! [`stmt`], [`call`], [`branch`], [`looping`], [`names`] (what statements assign).
+//! [`stmt`], [`call`], [`recursion`], [`branch`], [`looping`], [`names`] (what statements assign).
 
 mod arith;
 mod branch;
@@ -28,6 +28,7 @@ mod looping;
 mod names;
 mod operand;
 mod params;
+mod recursion;
 mod stmt;
 
 use crate::ir::{Builder, Module, Type, Value};
@@ -37,6 +38,7 @@ use call::Scope;
 use env::Env;
 use looping::Guess;
 use operand::Operand;
+use recursion::Recursive;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -97,17 +99,8 @@ pub fn lower<A: Into<Arg> + Copy>(
         .zip(&types)
         .map(|(p, ty)| (*ty, Some(p.name.text.as_str().into())))
         .collect();
-    let (b, values) = Builder::new(function, &params);
-    let mut lowering = Lowering {
-        module,
-        b,
-        env: Env::default(),
-        lower_bounds: HashMap::new(),
-        units: HashMap::new(),
-        scopes: Vec::new(),
-        guesses: HashMap::new(),
-        expansions: 0,
-    };
+    let recursive = Recursive::new(module);
+    let (mut lowering, values) = Lowering::new(module, function, &params, recursive);
     for ((p, v), arg) in func.params.iter().zip(values).zip(&args) {
         lowering.note_units(v, arg.units);
         let binding = lowering.bind_value(v);
@@ -115,7 +108,9 @@ pub fn lower<A: Into<Arg> + Copy>(
     }
     let results = lowering.body(func, true).map_err(|e| vec![e])?;
     let results = lowering.distinct(results).map_err(|e| vec![e])?;
-    Ok(Module::of(lowering.b.finish(results)))
+    let mut module = Module::of(lowering.b.finish(results));
+    module.funcs.extend(lowering.recursive.finish());
+    Ok(module)
 }
 
 /// The state of lowering one function.
@@ -133,11 +128,35 @@ struct Lowering<'t> {
     guesses: HashMap<(usize, Span), Guess>,
     /// How many calls have been written out.
     expansions: usize,
+    /// Functions that call themselves.
+    recursive: Recursive,
 }
 
 type Lowered<T> = Result<T, Diagnostic>;
 
-impl Lowering<'_> {
+impl<'t> Lowering<'t> {
+    /// Starts a function; gives back the values of its parameters.
+    fn new(
+        module: &'t tree::Module,
+        name: &str,
+        params: &[(Type, Option<Arc<str>>)],
+        recursive: Recursive,
+    ) -> (Self, Vec<Value>) {
+        let (b, values) = Builder::new(name, params);
+        let lowering = Lowering {
+            module,
+            b,
+            env: Env::default(),
+            lower_bounds: HashMap::new(),
+            units: HashMap::new(),
+            scopes: Vec::new(),
+            guesses: HashMap::new(),
+            expansions: 0,
+            recursive,
+        };
+        (lowering, values)
+    }
+
     /// A function's result must not be the same array twice, nor is it: a second mention is a copy.
     fn distinct(&mut self, results: Vec<Operand>) -> Lowered<Vec<Value>> {
         let mut seen = Vec::new();
