@@ -6,7 +6,7 @@
 //! what the language allows but differentiation here does not, with a span and a way out.
 //!
 //! Reading order: [`tree`] (the data), [`names`] (library names and imports), `unsupported` (the
-//! catalogue of refused constructs), [`python`] (text to tree; all that knows the parser), [`print`]
+//! catalogue of refused constructs), [`python`] (text to tree; all that knows the parser), [`mod@print`]
 //! (tree to text).
 //!
 //! ```
