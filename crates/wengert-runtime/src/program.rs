@@ -271,7 +271,7 @@ impl Entry {
                 return Err(RunError::ArgumentType { entry, position, wanted, given });
             }
             if let Arg::Shaped(x) = arg
-                && shaped::count(&x.shape) != x.len()
+                && shaped::fits(&x.shape) != Some(x.len())
             {
                 return Err(RunError::ArgumentShape { entry: entry.into(), position: k + 1 });
             }

@@ -146,6 +146,14 @@ fn wrong_calls_are_refused() {
     let torn = Array { shape: vec![7], data: Data::F64(vec![0.0; 6]) };
     let error = call("f", &[Arg::F64(1.0), Arg::Shaped(&torn)]);
     assert!(matches!(error, RunError::ArgumentShape { position: 2, .. }));
+    // Dimensions whose product wraps around to the number of elements, or that are no indices.
+    let text = "func @f(%x: [[f64]]) -> f64 { %y = load %x, 5, 7  return %y }";
+    let program = Program::compile(&crate::module(text), &["f"]).unwrap();
+    for shape in [[1 << 32, 1 << 32], [0, usize::MAX], [usize::MAX, 0], [1 << 63, 2]] {
+        let torn = Array { shape: shape.to_vec(), data: Data::F64(Vec::new()) };
+        let error = program.call("f", &[Arg::Shaped(&torn)], &Options::default()).unwrap_err();
+        assert!(matches!(error, RunError::ArgumentShape { position: 1, .. }), "{shape:?}");
+    }
     let text = "func @f(%x: f64) -> f64 { %y = call @nowhere(%x) : f64  return %y }";
     let broken = crate::module(text);
     assert!(matches!(Program::compile(&broken, &["f"]), Err(CompileError::Invalid(_))));
