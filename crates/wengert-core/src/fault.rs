@@ -44,6 +44,8 @@ pub enum FaultKind {
     Assert(Arc<str>),
     /// A `while` loop ran this many iterations without ending.
     IterationLimit(u64),
+    /// The last record of a tape is not what is popped.
+    Record,
     /// The tape would need more than this many bytes.
     TapeLimit(u64),
     /// Calls nested too deep.
@@ -75,6 +77,7 @@ impl Fault {
             FaultKind::TapeLimit(n) => {
                 format!("the tape needs more than the {n} bytes it may use")
             }
+            FaultKind::Record => "the last record of the tape is not what is popped".into(),
             FaultKind::CallDepth(n) => format!("calls are nested more than {n} deep"),
             FaultKind::OutOfMemory => "there is not enough memory for an array".into(),
             FaultKind::Interrupted => "interrupted".into(),
@@ -119,6 +122,11 @@ impl Fault {
                 "tape-limit",
                 "recording this loop",
                 Some("shorten the loop, or raise the limit with `--tape-limit`"),
+            ),
+            FaultKind::Record => (
+                "tape-record",
+                "this pop",
+                Some("pop each record with the types it was pushed with, the last one first"),
             ),
             FaultKind::CallDepth(_) => {
                 ("call-depth", "this call", Some("write the recursion as a loop"))

@@ -182,8 +182,9 @@ struct Param {
 ///
 /// The module has been verified, so types, scopes and linearity are right. What the verifier cannot
 /// see is the order of records on a tape: every `pop` must ask for the types of the record on top,
-/// as programs made by the transforms do. The interpreter reports one that does not; compiled code
-/// does not check.
+/// as programs made by the transforms do. The interpreter reports one that does not. Compiled code
+/// reports one that asks for more than there is or for an array where none was pushed, and otherwise
+/// takes the bits that are there.
 #[derive(Debug)]
 pub struct Program {
     code: Code,

@@ -49,6 +49,11 @@ impl Tapes {
         self.find(top).map_or(0, |k| self.open[k].limit)
     }
 
+    /// Where the tape with this top begins; past every address where there is none.
+    pub(crate) fn base(&self, top: usize) -> usize {
+        self.find(top).map_or(usize::MAX / 2, |k| self.open[k].base)
+    }
+
     /// A tape stands at this top.
     pub(crate) fn note(&mut self, top: usize) {
         if let Some(k) = self.find(top) {

@@ -241,8 +241,7 @@ impl<'m, D: Domain> Machine<'m, D> {
                 let wanted = inst.results[1..].iter().map(|r| env.func.ty(*r));
                 let fits = |r: &Vec<D::Value>| wanted.eq(r.iter().map(|v| D::val(v).ty()));
                 let Some(record) = self.domain.pop(&mut tape).filter(fits) else {
-                    let message = "the last record of the tape is not what is popped";
-                    return self.fault(FaultKind::Assert(message.into()), inst.span);
+                    return self.fault(FaultKind::Record, inst.span);
                 };
                 Ok(std::iter::once(tape).chain(record).collect())
             }

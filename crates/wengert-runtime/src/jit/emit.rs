@@ -51,6 +51,8 @@ pub(super) struct Emitter<'a, 'l, 'f> {
     /// Per tape and size of a record, in slots: the last top that leaves room for it. It does not
     /// change, so it is computed where the tape appears.
     pub(super) tape_limit: HashMap<(Option<Value>, usize), ir::Value>,
+    /// The same for pops: the least top below which there is such a record.
+    pub(super) tape_floor: HashMap<(Option<Value>, usize), ir::Value>,
     /// Which tape each version is of, where there are several.
     pub(super) tapes: Tapes,
     /// Versions of tapes that may be alive here, older ones first.
@@ -104,6 +106,7 @@ pub(super) fn function(compiler: &mut Compiler, module: &Module, func: &Func) ->
         constants,
         end,
         tape_limit: HashMap::new(),
+        tape_floor: HashMap::new(),
         tapes,
         open_tapes: Vec::new(),
         counts: HashMap::new(),

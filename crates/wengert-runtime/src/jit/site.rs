@@ -34,6 +34,8 @@ pub(crate) enum SiteKind {
     Assert(Arc<str>),
     /// A `while` loop has reached the limit.
     IterationLimit,
+    /// The tape does not hold what is popped.
+    Record,
     /// The tape has reached its limit.
     TapeLimit,
     /// Calls are nested too deep.
@@ -78,6 +80,7 @@ impl SiteKind {
             SiteKind::NegativeLength => FaultKind::NegativeLength(operands[0]),
             SiteKind::Assert(message) => FaultKind::Assert(message.clone()),
             SiteKind::IterationLimit => FaultKind::IterationLimit(iterations),
+            SiteKind::Record => FaultKind::Record,
             SiteKind::TapeLimit => FaultKind::TapeLimit(tape_bytes),
             SiteKind::CallDepth => FaultKind::CallDepth(MAX_CALLS),
             SiteKind::OutOfMemory => FaultKind::OutOfMemory,

@@ -2,7 +2,11 @@
 //!
 //! A run usually has one tape, and its limit is a field of the context. Programs that make tapes of
 //! their own have several: then [`Tapes`] says which versions are of the same tape, and the runtime
-//! is asked for a tape's limit where the tape appears in a function.
+//! is asked for a tape's limits where the tape appears in a function.
+//!
+//! Nothing says that a program pops what it has pushed, so memory must stay safe where it does not: a pop
+//! stays above the beginning of its tape, scalars are taken as the bits that are there, and arrays are
+//! kept by the runtime, which hands out only those that were pushed to the very place.
 
 use super::abi;
 use super::emit::Emitter;
@@ -10,6 +14,7 @@ use super::identity::Identity;
 use super::machine::Machine;
 use super::site::SiteKind;
 use crate::context::field;
+use crate::held;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{self, InstBuilder};
@@ -118,17 +123,30 @@ impl Emitter<'_, '_, '_> {
         for (k, word) in record.into_iter().enumerate() {
             self.b.ins().store(self.regions.tape, word, top, 8 * k as i32);
         }
+        let types: Vec<Type> = inst.args[1..].iter().map(|a| self.func.ty(*a)).collect();
+        for (offset, ty) in arrays(&types) {
+            let hold = self.import(self.compiler.hooks.hold_array);
+            let (slot, ty) = self.array_slot(top, offset, ty);
+            self.b.ins().call(hold, &[self.context, slot, ty]);
+        }
         let next = self.b.ins().iadd_imm_s(top, size);
         self.raised.insert(inst.results[0]);
         next
     }
 
-    /// The sizes of records pushed on a tape, in slots.
-    fn record_sizes(&self, root: Option<Value>) -> Vec<usize> {
+    /// The place of an array in a record, and the number of its type.
+    fn array_slot(&mut self, record: ir::Value, offset: i64, ty: Type) -> (ir::Value, ir::Value) {
+        let slot = self.b.ins().iadd_imm_s(record, offset);
+        (slot, self.b.ins().iconst(I64, held::code(ty)))
+    }
+
+    /// The sizes of records pushed on a tape or popped from it, in slots.
+    fn record_sizes(&self, op: Op, root: Option<Value>) -> Vec<usize> {
         let mut sizes = Vec::new();
         self.func.body.walk(&mut |inst| {
-            if inst.op == Op::Push && self.tapes.root(inst.args[0]) == root {
-                let types: Vec<Type> = inst.args[1..].iter().map(|a| self.func.ty(*a)).collect();
+            if inst.op == op && self.tapes.root(inst.args[0]) == root {
+                let record = if op == Op::Push { &inst.args[1..] } else { &inst.results[1..] };
+                let types: Vec<Type> = record.iter().map(|v| self.func.ty(*v)).collect();
                 let size = abi::slots(&types);
                 if !sizes.contains(&size) {
                     sizes.push(size);
@@ -138,16 +156,21 @@ impl Emitter<'_, '_, '_> {
         sizes
     }
 
-    /// Loads the limit of the run's only tape, where the function pushes, and takes off each size of
-    /// record.
+    /// Loads the limits of the run's only tape: the upper one where the function pushes, less each size of
+    /// record; the lower one where it pops, and each size more.
     pub(super) fn find_tape_limits(&mut self) {
         if self.compiler.several_tapes {
             return;
         }
-        let sizes = self.record_sizes(None);
+        let sizes = self.record_sizes(Op::Push, None);
         if !sizes.is_empty() {
             let limit = self.load_context(I64, field::TAPE_LIMIT);
             self.set_limits(None, sizes, limit);
+        }
+        let sizes = self.record_sizes(Op::Pop, None);
+        if !sizes.is_empty() {
+            let base = self.load_context(I64, field::TAPE_BASE);
+            self.set_floors(None, sizes, base);
         }
     }
 
@@ -159,19 +182,34 @@ impl Emitter<'_, '_, '_> {
         }
     }
 
-    /// Asks for the limit of one of several tapes, where it appears.
+    fn set_floors(&mut self, root: Option<Value>, sizes: Vec<usize>, base: ir::Value) {
+        for size in sizes {
+            let least = self.b.ins().iadd_imm_s(base, 8 * size as i64);
+            self.tape_floor.insert((root, size), least);
+        }
+    }
+
+    /// Asks for the limits of one of several tapes, where it appears.
     pub(super) fn found_tape(&mut self, tape: Value) {
         let root = self.tapes.root(tape);
         if root != Some(tape) {
             return;
         }
-        let sizes = self.record_sizes(root);
+        let sizes = self.record_sizes(Op::Push, root);
         if !sizes.is_empty() {
             let top = self.one(tape);
             let limit = self.import(self.compiler.hooks.tape_limit);
             let call = self.b.ins().call(limit, &[self.context, top]);
             let limit = self.b.inst_results(call)[0];
             self.set_limits(root, sizes, limit);
+        }
+        let sizes = self.record_sizes(Op::Pop, root);
+        if !sizes.is_empty() {
+            let top = self.one(tape);
+            let base = self.import(self.compiler.hooks.tape_base);
+            let call = self.b.ins().call(base, &[self.context, top]);
+            let base = self.b.inst_results(call)[0];
+            self.set_floors(root, sizes, base);
         }
     }
 
@@ -210,14 +248,38 @@ impl Emitter<'_, '_, '_> {
         }
         let top = self.one(inst.args[0]);
         let types: Vec<Type> = inst.results[1..].iter().map(|r| self.func.ty(*r)).collect();
-        let size = self.b.ins().iconst(I64, 8 * abi::slots(&types) as i64);
+        let slots = abi::slots(&types);
+        let least = self.tape_floor[&(self.tapes.root(inst.args[0]), slots)];
+        let empty = self.b.ins().icmp(IntCC::UnsignedLessThan, top, least);
+        self.fault_if(empty, SiteKind::Record, inst.span, &[]);
+        let size = self.b.ins().iconst(I64, 8 * slots as i64);
         let below = self.b.ins().isub(top, size);
-        let (values, _) = abi::load_slots(&mut self.b, self.regions.tape, below, 0, &types);
+        for (offset, ty) in arrays(&types) {
+            let take = self.import(self.compiler.hooks.take_array);
+            let (slot, ty) = self.array_slot(below, offset, ty);
+            let call = self.b.ins().call(take, &[self.context, slot, ty]);
+            let there = self.b.inst_results(call)[0];
+            self.fault_unless(there, SiteKind::Record, inst.span, &[]);
+        }
+        let (mut values, _) = abi::load_slots(&mut self.b, self.regions.tape, below, 0, &types);
+        for (value, ty) in values.iter_mut().zip(&types) {
+            // Nothing but 0 and 1 is a truth value.
+            if let (Machine::One(word), Type::Bool) = (&mut *value, ty) {
+                *value = Machine::One(self.b.ins().band_imm_s(*word, 1));
+            }
+        }
         self.set(inst.results[0], Machine::One(below));
         for (r, machine) in inst.results[1..].iter().zip(values) {
             self.set(*r, machine);
         }
     }
+}
+
+/// The arrays among the fields of a record, with where they lie in it.
+fn arrays(types: &[Type]) -> impl Iterator<Item = (i64, Type)> + '_ {
+    let offset = |k: usize| 8 * abi::slots(&types[..k]) as i64;
+    let fields = types.iter().enumerate().filter(|(_, ty)| ty.is_array());
+    fields.map(move |(k, ty)| (offset(k), *ty))
 }
 
 /// The highest top of the tape is noted where a tape that has risen begins to fall: before a pop,
