@@ -1,7 +1,7 @@
 //! What running code and the runtime share.
 //!
-//! Compiled code addresses the first fields of [`Context`] by their offsets ([`field`]); the rest
-//! belongs to the runtime alone.
+//! Compiled code addresses the first fields of [`Context`] by their offsets ([`field`]), and what the tapes
+//! may still hold; the rest belongs to the runtime alone.
 
 use crate::arrays::Arrays;
 use crate::held::Held;
@@ -53,11 +53,12 @@ pub(crate) struct Context<'p> {
 
 /// Offsets of the fields compiled code uses.
 pub(crate) mod field {
-    use super::{Context, offset_of};
+    use super::{Context, Tapes, offset_of};
 
     pub(crate) const TAPE_BASE: i32 = offset_of!(Context, tape_base) as i32;
     pub(crate) const TAPE_LIMIT: i32 = offset_of!(Context, tape_limit) as i32;
     pub(crate) const TAPE_PEAK: i32 = offset_of!(Context, tape_peak) as i32;
+    pub(crate) const TAPE_LEFT: i32 = (offset_of!(Context, tapes) + Tapes::LEFT) as i32;
     pub(crate) const INTERRUPT: i32 = offset_of!(Context, interrupt) as i32;
     pub(crate) const ROUNDS: i32 = offset_of!(Context, rounds) as i32;
     pub(crate) const DEPTH: i32 = offset_of!(Context, depth) as i32;

@@ -11,7 +11,7 @@ use wengert_core::ir::Phase;
 use wengert_core::ops::shaped::Elements;
 
 /// The names compiled code refers to hooks by, with their addresses.
-pub(crate) fn symbols() -> [(&'static str, *const u8); 19] {
+pub(crate) fn symbols() -> [(&'static str, *const u8); 18] {
     [
         (FILL, fill as *const u8),
         (COPY, copy as *const u8),
@@ -20,7 +20,6 @@ pub(crate) fn symbols() -> [(&'static str, *const u8); 19] {
         (DRIVE, drive as *const u8),
         (KERNEL, kernel as *const u8),
         (NEW_TAPE, new_tape as *const u8),
-        (TAPE_LIMIT, tape_limit as *const u8),
         (TAPE_BASE, tape_base as *const u8),
         (NOTE_TAPE, note_tape as *const u8),
         (END_TAPE, end_tape as *const u8),
@@ -50,8 +49,6 @@ pub(crate) const DRIVE: &str = "wengert_drive";
 pub(crate) const KERNEL: &str = "wengert_kernel";
 /// `(context) -> top`, 0 where there is no address space.
 pub(crate) const NEW_TAPE: &str = "wengert_new_tape";
-/// `(context, top) -> address`: one past the last address that may be written.
-pub(crate) const TAPE_LIMIT: &str = "wengert_tape_limit";
 /// `(context, top) -> address`: where the tape begins.
 pub(crate) const TAPE_BASE: &str = "wengert_tape_base";
 /// `(context, top)`: a tape stands there.
@@ -130,11 +127,6 @@ unsafe extern "C" fn kernel(context: *mut Context, number: u64, frame: *mut u64)
 unsafe extern "C" fn new_tape(context: *mut Context) -> usize {
     // SAFETY: as in `fill`.
     unsafe { &mut *context }.tapes.open().unwrap_or(0)
-}
-
-unsafe extern "C" fn tape_limit(context: *mut Context, top: usize) -> usize {
-    // SAFETY: as in `fill`.
-    unsafe { &mut *context }.tapes.limit(top)
 }
 
 unsafe extern "C" fn tape_base(context: *mut Context, top: usize) -> usize {

@@ -48,10 +48,10 @@ pub(super) struct Emitter<'a, 'l, 'f> {
     /// Returns its parameters. One place for all ways out, so that the registers results are
     /// returned in are not tied to values that live in a loop.
     end: ir::Block,
-    /// Per tape and size of a record, in slots: the last top that leaves room for it. It does not
-    /// change, so it is computed where the tape appears.
-    pub(super) tape_limit: HashMap<(Option<Value>, usize), ir::Value>,
-    /// The same for pops: the least top below which there is such a record.
+    /// Per size of a record, in slots: the last top of the only tape that leaves room for it.
+    pub(super) tape_limit: HashMap<usize, ir::Value>,
+    /// Per tape and size of a record, in slots: the least top below which there is one. It does not change,
+    /// so it is computed where the tape appears.
     pub(super) tape_floor: HashMap<(Option<Value>, usize), ir::Value>,
     /// Which tape each version is of, where there are several.
     pub(super) tapes: Tapes,

@@ -1,8 +1,9 @@
 //! Tapes.
 //!
 //! A run usually has one tape, and its limit is a field of the context. Programs that make tapes of
-//! their own have several: then [`Tapes`] says which versions are of the same tape, and the runtime
-//! is asked for a tape's limits where the tape appears in a function.
+//! their own have several: then what all of them may still hold is counted, [`Tapes`] says which versions
+//! are of the same tape, and the runtime is asked for a tape's beginning where the tape appears in a
+//! function.
 //!
 //! Nothing says that a program pops what it has pushed, so memory must stay safe where it does not: a pop
 //! stays above the beginning of its tape, scalars are taken as the bits that are there, and arrays are
@@ -114,12 +115,21 @@ impl Emitter<'_, '_, '_> {
     pub(super) fn push(&mut self, inst: &Inst) -> ir::Value {
         let top = self.one(inst.args[0]);
         let record: Vec<ir::Value> = self.words_of(&inst.args[1..]);
-        let last = self.tape_limit[&(self.tapes.root(inst.args[0]), record.len())];
-        // The old top against the last one that leaves room: the new top is needed after the stores
-        // only, and counted up in place.
-        let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, top, last);
-        self.fault_if(over, SiteKind::TapeLimit, inst.span, &[]);
         let size = 8 * record.len() as i64;
+        if self.compiler.several_tapes {
+            let left = self.load_context(I64, field::TAPE_LEFT);
+            let needed = self.b.ins().iconst(I64, size);
+            let over = self.b.ins().icmp(IntCC::UnsignedLessThan, left, needed);
+            self.fault_if(over, SiteKind::TapeLimit, inst.span, &[]);
+            let left = self.b.ins().isub(left, needed);
+            self.store_context(left, field::TAPE_LEFT);
+        } else {
+            // The old top against the last one that leaves room: the new top is needed after the stores
+            // only, and counted up in place.
+            let last = self.tape_limit[&record.len()];
+            let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, top, last);
+            self.fault_if(over, SiteKind::TapeLimit, inst.span, &[]);
+        }
         for (k, word) in record.into_iter().enumerate() {
             self.b.ins().store(self.regions.tape, word, top, 8 * k as i32);
         }
@@ -165,20 +175,16 @@ impl Emitter<'_, '_, '_> {
         let sizes = self.record_sizes(Op::Push, None);
         if !sizes.is_empty() {
             let limit = self.load_context(I64, field::TAPE_LIMIT);
-            self.set_limits(None, sizes, limit);
+            for size in sizes {
+                // The limit is an address, so this does not wrap.
+                let last = self.b.ins().iadd_imm_s(limit, -8 * size as i64);
+                self.tape_limit.insert(size, last);
+            }
         }
         let sizes = self.record_sizes(Op::Pop, None);
         if !sizes.is_empty() {
             let base = self.load_context(I64, field::TAPE_BASE);
             self.set_floors(None, sizes, base);
-        }
-    }
-
-    fn set_limits(&mut self, root: Option<Value>, sizes: Vec<usize>, limit: ir::Value) {
-        for size in sizes {
-            // The limit is an address, so this does not wrap.
-            let last = self.b.ins().iadd_imm_s(limit, -8 * size as i64);
-            self.tape_limit.insert((root, size), last);
         }
     }
 
@@ -189,19 +195,11 @@ impl Emitter<'_, '_, '_> {
         }
     }
 
-    /// Asks for the limits of one of several tapes, where it appears.
+    /// Asks where one of several tapes begins, where it appears.
     pub(super) fn found_tape(&mut self, tape: Value) {
         let root = self.tapes.root(tape);
         if root != Some(tape) {
             return;
-        }
-        let sizes = self.record_sizes(Op::Push, root);
-        if !sizes.is_empty() {
-            let top = self.one(tape);
-            let limit = self.import(self.compiler.hooks.tape_limit);
-            let call = self.b.ins().call(limit, &[self.context, top]);
-            let limit = self.b.inst_results(call)[0];
-            self.set_limits(root, sizes, limit);
         }
         let sizes = self.record_sizes(Op::Pop, root);
         if !sizes.is_empty() {
@@ -223,7 +221,7 @@ impl Emitter<'_, '_, '_> {
         base
     }
 
-    /// Tells the runtime where the tapes stand, before one more is made: it gets what is left.
+    /// Tells the runtime where the tapes stand, before one more is made, so that the peak is right.
     pub(super) fn note_open_tapes(&mut self, before_another: bool) {
         if before_another && self.compiler.several_tapes {
             for tape in self.open_tapes.clone() {
@@ -254,6 +252,11 @@ impl Emitter<'_, '_, '_> {
         self.fault_if(empty, SiteKind::Record, inst.span, &[]);
         let size = self.b.ins().iconst(I64, 8 * slots as i64);
         let below = self.b.ins().isub(top, size);
+        if self.compiler.several_tapes {
+            let left = self.load_context(I64, field::TAPE_LEFT);
+            let left = self.b.ins().iadd(left, size);
+            self.store_context(left, field::TAPE_LEFT);
+        }
         for (offset, ty) in arrays(&types) {
             let take = self.import(self.compiler.hooks.take_array);
             let (slot, ty) = self.array_slot(below, offset, ty);
