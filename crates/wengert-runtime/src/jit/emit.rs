@@ -383,7 +383,7 @@ impl Emitter<'_, '_, '_> {
     fn call(&mut self, inst: &Inst, name: &str) {
         let callee = &self.compiler.declared[name];
         if let Some(aside) = callee.aside {
-            return self.call_aside(inst, aside);
+            return self.call_aside(inst, aside, callee.counted);
         }
         let (native, counted, effect) =
             (callee.native, callee.counted, (callee.pushes, callee.pops));
@@ -420,7 +420,11 @@ impl Emitter<'_, '_, '_> {
     }
 
     /// Calls a function that changes no register: operands and results go through memory.
-    fn call_aside(&mut self, inst: &Inst, aside: FuncId) {
+    fn call_aside(&mut self, inst: &Inst, aside: FuncId, counted: bool) {
+        // It calls nothing, so the count need not go up.
+        if counted {
+            self.check_depth(inst);
+        }
         let types: Vec<Type> = inst.results.iter().map(|r| self.func.ty(*r)).collect();
         let args: Vec<Machine> = inst.args.iter().map(|a| self.get(*a)).collect();
         let flags = self.regions.frame;
@@ -486,12 +490,18 @@ impl Emitter<'_, '_, '_> {
         self.b.ins().select(overflow, most, to)
     }
 
-    /// Counts a call about to be made; gives back the count before it.
-    fn count_call(&mut self, inst: &Inst) -> ir::Value {
+    /// A fault where no call may be made; gives back the count of those in progress.
+    fn check_depth(&mut self, inst: &Inst) -> ir::Value {
         let depth = self.load_context(I64, field::DEPTH);
         let most = self.b.ins().iconst(I64, MAX_CALLS as i64);
         let full = self.b.ins().icmp(ir::condcodes::IntCC::Equal, depth, most);
         self.fault_if(full, SiteKind::CallDepth, inst.span, &[]);
+        depth
+    }
+
+    /// Counts a call about to be made; gives back the count before it.
+    fn count_call(&mut self, inst: &Inst) -> ir::Value {
+        let depth = self.check_depth(inst);
         let one = self.b.ins().iconst(I64, 1);
         let deeper = self.b.ins().iadd(depth, one);
         self.store_context(deeper, field::DEPTH);
