@@ -53,6 +53,8 @@ pub(super) struct Emitter<'a, 'l, 'f> {
     /// Per tape and size of a record, in slots: the least top below which there is one. It does not change,
     /// so it is computed where the tape appears.
     pub(super) tape_floor: HashMap<(Option<Value>, usize), ir::Value>,
+    /// Pops, by the tape they make, whose records are known to be there.
+    pub(super) checked_pops: HashSet<Value>,
     /// Which tape each version is of, where there are several.
     pub(super) tapes: Tapes,
     /// Versions of tapes that may be alive here, older ones first.
@@ -107,6 +109,7 @@ pub(super) fn function(compiler: &mut Compiler, module: &Module, func: &Func) ->
         end,
         tape_limit: HashMap::new(),
         tape_floor: HashMap::new(),
+        checked_pops: HashSet::new(),
         tapes,
         open_tapes: Vec::new(),
         counts: HashMap::new(),

@@ -10,6 +10,7 @@
 //! kept by the runtime, which hands out only those that were pushed to the very place.
 
 use super::abi;
+use super::cold::OpenLoop;
 use super::emit::Emitter;
 use super::identity::Identity;
 use super::machine::Machine;
@@ -189,6 +190,7 @@ impl Emitter<'_, '_, '_> {
     }
 
     fn set_floors(&mut self, root: Option<Value>, sizes: Vec<usize>, base: ir::Value) {
+        self.tape_floor.insert((root, 0), base);
         for size in sizes {
             let least = self.b.ins().iadd_imm_s(base, 8 * size as i64);
             self.tape_floor.insert((root, size), least);
@@ -247,9 +249,11 @@ impl Emitter<'_, '_, '_> {
         let top = self.one(inst.args[0]);
         let types: Vec<Type> = inst.results[1..].iter().map(|r| self.func.ty(*r)).collect();
         let slots = abi::slots(&types);
-        let least = self.tape_floor[&(self.tapes.root(inst.args[0]), slots)];
-        let empty = self.b.ins().icmp(IntCC::UnsignedLessThan, top, least);
-        self.fault_if(empty, SiteKind::Record, inst.span, &[]);
+        if !self.checked_pops.remove(&inst.results[0]) {
+            let least = self.tape_floor[&(self.tapes.root(inst.args[0]), slots)];
+            let empty = self.b.ins().icmp(IntCC::UnsignedLessThan, top, least);
+            self.fault_if(empty, SiteKind::Record, inst.span, &[]);
+        }
         let size = self.b.ins().iconst(I64, 8 * slots as i64);
         let below = self.b.ins().isub(top, size);
         if self.compiler.several_tapes {
@@ -274,6 +278,49 @@ impl Emitter<'_, '_, '_> {
         self.set(inst.results[0], Machine::One(below));
         for (r, machine) in inst.results[1..].iter().zip(values) {
             self.set(*r, machine);
+        }
+    }
+}
+
+impl Emitter<'_, '_, '_> {
+    /// Sees before a `for` loop that takes one record per iteration that there are as many. A program in
+    /// which there are not may so be told before a fault of an earlier iteration.
+    pub(super) fn check_pops(&mut self, inst: &Inst, start: ir::Value, bound: ir::Value) {
+        let body = &inst.blocks[0];
+        if inst.op != Op::For || body.insts.iter().any(|i| i.op == Op::ExitIf) {
+            return;
+        }
+        let pops = body.insts.iter().filter(|i| i.op == Op::Pop);
+        let once = pops.filter_map(|pop| {
+            let k = body.params[1..].iter().position(|p| *p == pop.args[0])?;
+            (body.yields[k] == pop.results[0]).then_some((inst.args[2 + k], pop))
+        });
+        for (tape, pop) in once.collect::<Vec<_>>() {
+            let types: Vec<Type> = pop.results[1..].iter().map(|r| self.func.ty(*r)).collect();
+            let (root, slots) = (self.tapes.root(pop.args[0]), abi::slots(&types));
+            let known = self.tape_floor.get(&(root, 0)).copied().filter(|_| slots > 0);
+            let Some(base) = known else { continue };
+            let top = self.one(tape);
+            let held = self.b.ins().isub(top, base);
+            let count = self.b.ins().isub(bound, start);
+            let size = self.b.ins().iconst(I64, 8 * slots as i64);
+            let (needed, beyond) = self.b.ins().umul_overflow(count, size);
+            let more = self.b.ins().icmp(IntCC::UnsignedGreaterThan, needed, held);
+            let lacking = self.b.ins().bor(more, beyond);
+            let runs = self.b.ins().icmp(IntCC::SignedLessThan, start, bound);
+            let lacking = self.b.ins().band(lacking, runs);
+            let (short, on) = (self.b.create_block(), self.b.create_block());
+            self.b.set_cold_block(short);
+            self.b.ins().brif(lacking, short, &[], on, &[]);
+            self.enter(short);
+            let records = self.b.ins().udiv(held, size);
+            let counter = self.b.ins().iadd(start, records);
+            self.loops.push(OpenLoop { span: inst.span, counter, start, first: body.params[0] });
+            let fault = self.cold_block(SiteKind::Record, pop.span, &[]);
+            self.loops.pop();
+            self.b.ins().jump(fault, &[]);
+            self.enter(on);
+            self.checked_pops.insert(pop.results[0]);
         }
     }
 }
