@@ -249,7 +249,7 @@ impl<'m, D: Domain> Machine<'m, D> {
                 if env.bool(args[0]) {
                     Ok(Vec::new())
                 } else {
-                    self.fault(FaultKind::Assert(message.clone()), inst.span)
+                    self.fault(FaultKind::assertion(message), inst.span)
                 }
             }
             Op::If => {

@@ -3,6 +3,7 @@
 //! [`Array`] owns its elements; [`Elements`] and [`ElementsMut`] borrow them, so that the kernels in
 //! [`super::kernels`] work for the interpreter and for native code alike.
 
+use super::room;
 use super::value::{Elem, Scalar, canonical_bits};
 
 /// An array.
@@ -75,8 +76,7 @@ impl Array {
     pub fn filled(shape: Vec<usize>, value: Scalar) -> Option<Array> {
         let n = shape.iter().try_fold(1usize, |n, d| n.checked_mul(*d))?;
         fn all<T: Clone>(n: usize, x: T) -> Option<Vec<T>> {
-            let mut v = Vec::new();
-            v.try_reserve_exact(n).ok()?;
+            let mut v = room::reserve(n)?;
             v.resize(n, x);
             Some(v)
         }

@@ -219,7 +219,7 @@ impl Emitter<'_, '_, '_> {
         let make = self.import(self.compiler.hooks.new_tape);
         let call = self.b.ins().call(make, &[self.context]);
         let base = self.b.inst_results(call)[0];
-        self.fault_unless(base, SiteKind::OutOfMemory, inst.span, &[]);
+        self.fault_unless(base, SiteKind::NoAddresses, inst.span, &[]);
         base
     }
 
