@@ -18,6 +18,7 @@ const FMA: Tests = &[(CORE, "generated"), (CORE, "arrays"), (CORE, "filetests")]
 const HOIST: Tests = &[(CORE, "generated"), (CORE, "filetests")];
 const FAULTY: Tests = &[(CORE, "filetests"), (CORE, "generated")];
 const NATIVE: Tests = &[(RUNTIME, "differential")];
+const POOL: Tests = &[(RUNTIME, "lib")];
 
 /// Every fault.
 pub(crate) const FAULTS: &[Fault] = &[
@@ -403,6 +404,30 @@ pub(crate) const FAULTS: &[Fault] = &[
         file: "crates/wengert-runtime/src/jit/loops.rs",
         from: "let some = self.b.ins().icmp(IntCC::SignedLessThan, shape.start, shape.bound);",
         to: "let some = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, shape.start, shape.bound);",
+        tests: NATIVE,
+    },
+    // No tape is used twice.
+    Fault {
+        name: "no-pool",
+        file: "crates/wengert-runtime/src/tape.rs",
+        from: "if pool.len() < POOLED {",
+        to: "if pool.len() < POOLED && pool.len() > POOLED {",
+        tests: POOL,
+    },
+    // A tape may hold what the others hold already.
+    Fault {
+        name: "limit-for-each",
+        file: "crates/wengert-runtime/src/jit/tapes.rs",
+        from: "let left = self.b.ins().isub(left, needed);",
+        to: "",
+        tests: NATIVE,
+    },
+    // A pop does not look whether there is anything to pop.
+    Fault {
+        name: "pop-of-nothing",
+        file: "crates/wengert-runtime/src/jit/tapes.rs",
+        from: "self.fault_if(empty, SiteKind::Record, inst.span, &[]);",
+        to: "let _ = empty;",
         tests: NATIVE,
     },
     // The reverse of a pop pushes adjoints in the wrong order.

@@ -42,16 +42,35 @@ pub enum FaultKind {
     NegativeLength(i64),
     /// An assertion of the user's.
     Assert(Arc<str>),
+    /// A float without an integer part of 64 bits was to be made an integer.
+    NoInteger,
     /// A `while` loop ran this many iterations without ending.
     IterationLimit(u64),
+    /// The last record of a tape is not what is popped.
+    Record,
     /// The tape would need more than this many bytes.
     TapeLimit(u64),
     /// Calls nested too deep.
     CallDepth(usize),
-    /// An array could not be allocated.
-    OutOfMemory,
+    /// An array of this many bytes could not be allocated.
+    OutOfMemory(u64),
+    /// There are no addresses left for a tape.
+    NoAddresses,
     /// The user interrupted the run.
     Interrupted,
+}
+
+/// What the assertion before a conversion to an integer says.
+pub const NO_INTEGER: &str = "the number has no integer part that fits 64 bits";
+
+impl FaultKind {
+    /// A failed assertion: the user's, or one of ours that has a kind of its own.
+    pub fn assertion(message: &Arc<str>) -> FaultKind {
+        match &**message {
+            NO_INTEGER => FaultKind::NoInteger,
+            _ => FaultKind::Assert(message.clone()),
+        }
+    }
 }
 
 impl Fault {
@@ -69,14 +88,20 @@ impl Fault {
             FaultKind::NegativeLength(n) => format!("an array cannot have {n} elements"),
             FaultKind::Assert(message) if message.is_empty() => "assertion failed".into(),
             FaultKind::Assert(message) => format!("assertion failed: {message}"),
+            FaultKind::NoInteger => NO_INTEGER.into(),
             FaultKind::IterationLimit(n) => {
                 format!("the loop did not end within the limit of {n} iterations")
             }
             FaultKind::TapeLimit(n) => {
                 format!("the tape needs more than the {n} bytes it may use")
             }
+            FaultKind::Record => "the last record of the tape is not what is popped".into(),
             FaultKind::CallDepth(n) => format!("calls are nested more than {n} deep"),
-            FaultKind::OutOfMemory => "there is not enough memory for an array".into(),
+            FaultKind::OutOfMemory(bytes) => {
+                let more = if *bytes == u64::MAX { "at least " } else { "" };
+                format!("there is not enough memory for an array of {more}{bytes} bytes")
+            }
+            FaultKind::NoAddresses => "there are no addresses left for a tape".into(),
             FaultKind::Interrupted => "interrupted".into(),
         }
     }
@@ -106,8 +131,21 @@ impl Fault {
                 "the divisor is 0",
                 Some("use `/` for float division, or test the divisor first"),
             ),
-            FaultKind::NegativeLength(_) => ("negative-length", "this length", None),
+            FaultKind::NegativeLength(_) => (
+                "negative-length",
+                "this length",
+                Some(
+                    "check how the length is computed; `max(n, 0)` makes an empty array of a negative one",
+                ),
+            ),
             FaultKind::Assert(_) => ("assertion", "this was false", None),
+            FaultKind::NoInteger => (
+                "no-integer",
+                "this number",
+                Some(
+                    "NaN, infinities and numbers of 2**63 and more have none: test the number first",
+                ),
+            ),
             FaultKind::IterationLimit(_) => (
                 "iteration-limit",
                 "this loop",
@@ -120,11 +158,29 @@ impl Fault {
                 "recording this loop",
                 Some("shorten the loop, or raise the limit with `--tape-limit`"),
             ),
+            FaultKind::Record => (
+                "tape-record",
+                "this pop",
+                Some("pop each record with the types it was pushed with, the last one first"),
+            ),
             FaultKind::CallDepth(_) => {
                 ("call-depth", "this call", Some("write the recursion as a loop"))
             }
-            FaultKind::OutOfMemory => ("out-of-memory", "this array", None),
-            FaultKind::Interrupted => ("interrupted", "while running this", None),
+            FaultKind::OutOfMemory(_) => (
+                "out-of-memory",
+                "this array",
+                Some("make the array smaller, or compute it part by part in a loop"),
+            ),
+            FaultKind::NoAddresses => (
+                "no-addresses",
+                "this derivative",
+                Some("raise the limit of the addresses a process may use (`ulimit -v unlimited`)"),
+            ),
+            FaultKind::Interrupted => (
+                "interrupted",
+                "while running this",
+                Some("nothing is kept of a run that is interrupted: call it again to start over"),
+            ),
         };
         let mut diagnostic = Diagnostic::new(code, self.message()).label(self.span, label);
         for (span, iteration) in &self.iterations {
@@ -138,5 +194,55 @@ impl Fault {
             Some(help) => diagnostic.help(help),
             None => diagnostic,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One fault of each kind.
+    fn all() -> Vec<FaultKind> {
+        let index = FaultKind::Index { array: None, index: 3, len: 2, axis: None };
+        let mut kinds = vec![index];
+        // Each kind names the next one, so that none can be left out.
+        while let Some(last) = kinds.last() {
+            kinds.push(match last {
+                FaultKind::Index { .. } => FaultKind::Shape("(2,) and (3,)".into()),
+                FaultKind::Shape(_) => FaultKind::Overflow,
+                FaultKind::Overflow => FaultKind::DivisionByZero,
+                FaultKind::DivisionByZero => FaultKind::NegativeLength(-1),
+                FaultKind::NegativeLength(_) => FaultKind::Assert("x > 0".into()),
+                FaultKind::Assert(_) => FaultKind::NoInteger,
+                FaultKind::NoInteger => FaultKind::IterationLimit(10),
+                FaultKind::IterationLimit(_) => FaultKind::Record,
+                FaultKind::Record => FaultKind::TapeLimit(800),
+                FaultKind::TapeLimit(_) => FaultKind::CallDepth(100),
+                FaultKind::CallDepth(_) => FaultKind::OutOfMemory(1 << 50),
+                FaultKind::OutOfMemory(_) => FaultKind::NoAddresses,
+                FaultKind::NoAddresses => FaultKind::Interrupted,
+                FaultKind::Interrupted => break,
+            });
+        }
+        kinds
+    }
+
+    #[test]
+    fn every_fault_names_a_way_out() {
+        let mut codes = Vec::new();
+        for kind in all() {
+            let (span, iterations) = (Span::default(), Vec::new());
+            let diagnostic = Fault { kind: kind.clone(), span, iterations }.diagnostic();
+            let of_the_user = matches!(kind, FaultKind::Assert(_));
+            assert_eq!(diagnostic.help.is_none(), of_the_user, "{kind:?}");
+            assert!(!codes.contains(&diagnostic.code), "{kind:?}");
+            codes.push(diagnostic.code);
+        }
+    }
+
+    #[test]
+    fn conversions_fail_with_a_kind_of_their_own() {
+        assert_eq!(FaultKind::assertion(&NO_INTEGER.into()), FaultKind::NoInteger);
+        assert_eq!(FaultKind::assertion(&"x".into()), FaultKind::Assert("x".into()));
     }
 }

@@ -4,7 +4,7 @@
 //! the bit. Values are looked up in a table per call, blocks are executed instruction by
 //! instruction, and outlined loops are run store-all: record everything, then reverse everything.
 
-use crate::fault::{Fault, FaultKind};
+use crate::fault::Fault;
 use crate::ir::{Elem, Inst, Module, Op, Type, Value};
 use crate::ops::kernels::{self, Computed, Operand};
 use crate::ops::shaped;
@@ -163,12 +163,13 @@ impl Domain for Meter {
                 let (v, dims) = args.split_last().unwrap_or_else(|| unreachable!("verified"));
                 let operands: Vec<Operand> = dims.iter().map(|d| env.operand(*d)).collect();
                 let shape = machine.kernel(env.func, inst, kernels::dims(&operands))?;
+                let no_room = kernels::no_room(&shape);
                 match Array::filled(shape, env.scalar(*v)) {
                     Some(array) => {
                         machine.domain.moved(meter::bytes(&array));
                         one(machine.domain.new_array(array))
                     }
-                    None => machine.fault(FaultKind::OutOfMemory, inst.span),
+                    None => machine.fault(no_room, inst.span),
                 }
             }
             Op::Copy => {

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 use wengert_core::ops::shaped::Elements;
-use wengert_core::ops::{Data, Elem};
+use wengert_core::ops::{Data, Elem, room};
 
 /// The address of arrays without elements: aligned for every kind, and not null.
 const EMPTY: usize = 16;
@@ -23,7 +23,7 @@ pub(crate) struct Arrays {
 impl Arrays {
     /// A new vector of equal doubles; `None` where there is not enough memory.
     pub(crate) fn fill(&mut self, len: usize, value: f64) -> Option<usize> {
-        let mut array = room(len)?;
+        let mut array = room::reserve(len)?;
         array.resize(len, value);
         Some(self.own(Data::F64(array)))
     }
@@ -31,7 +31,7 @@ impl Arrays {
     /// A new array with these elements; `None` where there is not enough memory.
     pub(crate) fn copy(&mut self, elements: Elements) -> Option<usize> {
         fn all<T: Copy>(x: &[T]) -> Option<Vec<T>> {
-            let mut array = room(x.len())?;
+            let mut array = room::reserve(x.len())?;
             array.extend_from_slice(x);
             Some(array)
         }
@@ -77,12 +77,6 @@ impl Arrays {
     pub(crate) fn peak_bytes(&self) -> u64 {
         self.peak
     }
-}
-
-fn room<T>(len: usize) -> Option<Vec<T>> {
-    let mut array = Vec::new();
-    array.try_reserve_exact(len).ok()?;
-    Some(array)
 }
 
 /// An array without elements.

@@ -1,9 +1,10 @@
 //! What running code and the runtime share.
 //!
-//! Compiled code addresses the first fields of [`Context`] by their offsets ([`field`]); the rest
-//! belongs to the runtime alone.
+//! Compiled code addresses the first fields of [`Context`] by their offsets ([`field`]), and what the tapes
+//! may still hold; the rest belongs to the runtime alone.
 
 use crate::arrays::Arrays;
+use crate::held::Held;
 use crate::jit::link::Linked;
 use crate::jit::site::{SiteKind, Wrote};
 use crate::tapes::Tapes;
@@ -15,7 +16,9 @@ use wengert_core::fault::{Fault, FaultKind};
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Context<'p> {
-    /// One past the last address that may be written of a run's only tape.
+    /// Where a run's only tape begins.
+    pub(crate) tape_base: usize,
+    /// One past the last address that may be written of it.
     pub(crate) tape_limit: usize,
     /// The highest top of that tape noted so far.
     pub(crate) tape_peak: usize,
@@ -40,6 +43,8 @@ pub(crate) struct Context<'p> {
     pub(crate) arrays: Arrays,
     /// Every tape of the run.
     pub(crate) tapes: Tapes,
+    /// The arrays on them.
+    pub(crate) held: Held,
     /// What a kernel has reported.
     pub(crate) kernel_fault: Option<FaultKind>,
     /// Sites from the fault outwards through the calls around it, with their iterations.
@@ -48,10 +53,12 @@ pub(crate) struct Context<'p> {
 
 /// Offsets of the fields compiled code uses.
 pub(crate) mod field {
-    use super::{Context, offset_of};
+    use super::{Context, Tapes, offset_of};
 
+    pub(crate) const TAPE_BASE: i32 = offset_of!(Context, tape_base) as i32;
     pub(crate) const TAPE_LIMIT: i32 = offset_of!(Context, tape_limit) as i32;
     pub(crate) const TAPE_PEAK: i32 = offset_of!(Context, tape_peak) as i32;
+    pub(crate) const TAPE_LEFT: i32 = (offset_of!(Context, tapes) + Tapes::LEFT) as i32;
     pub(crate) const INTERRUPT: i32 = offset_of!(Context, interrupt) as i32;
     pub(crate) const ROUNDS: i32 = offset_of!(Context, rounds) as i32;
     pub(crate) const DEPTH: i32 = offset_of!(Context, depth) as i32;
@@ -71,6 +78,7 @@ impl<'p> Context<'p> {
     ) -> Self {
         let mut counter_storage = vec![0; program.max_loops];
         Context {
+            tape_base: only_tape,
             tape_limit: tapes.limit(only_tape),
             tape_peak: only_tape,
             interrupt,
@@ -83,6 +91,7 @@ impl<'p> Context<'p> {
             program,
             arrays: Arrays::default(),
             tapes,
+            held: Held::default(),
             kernel_fault: None,
             trail: Vec::new(),
         }

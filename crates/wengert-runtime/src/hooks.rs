@@ -5,12 +5,13 @@
 
 use crate::context::Context;
 use crate::driver;
+use crate::held;
 use std::slice;
 use wengert_core::ir::Phase;
 use wengert_core::ops::shaped::Elements;
 
 /// The names compiled code refers to hooks by, with their addresses.
-pub(crate) fn symbols() -> [(&'static str, *const u8); 16] {
+pub(crate) fn symbols() -> [(&'static str, *const u8); 18] {
     [
         (FILL, fill as *const u8),
         (COPY, copy as *const u8),
@@ -19,9 +20,11 @@ pub(crate) fn symbols() -> [(&'static str, *const u8); 16] {
         (DRIVE, drive as *const u8),
         (KERNEL, kernel as *const u8),
         (NEW_TAPE, new_tape as *const u8),
-        (TAPE_LIMIT, tape_limit as *const u8),
+        (TAPE_BASE, tape_base as *const u8),
         (NOTE_TAPE, note_tape as *const u8),
         (END_TAPE, end_tape as *const u8),
+        (HOLD_ARRAY, hold_array as *const u8),
+        (TAKE_ARRAY, take_array as *const u8),
         // Machines without these instructions call them.
         ("fma", fma as *const u8),
         ("floor", floor as *const u8),
@@ -46,12 +49,16 @@ pub(crate) const DRIVE: &str = "wengert_drive";
 pub(crate) const KERNEL: &str = "wengert_kernel";
 /// `(context) -> top`, 0 where there is no address space.
 pub(crate) const NEW_TAPE: &str = "wengert_new_tape";
-/// `(context, top) -> address`: one past the last address that may be written.
-pub(crate) const TAPE_LIMIT: &str = "wengert_tape_limit";
+/// `(context, top) -> address`: where the tape begins.
+pub(crate) const TAPE_BASE: &str = "wengert_tape_base";
 /// `(context, top)`: a tape stands there.
 pub(crate) const NOTE_TAPE: &str = "wengert_note_tape";
 /// `(context, top)`: the tape is not used again.
 pub(crate) const END_TAPE: &str = "wengert_end_tape";
+/// `(context, slot, type)`: an array has been pushed, its words lie there.
+pub(crate) const HOLD_ARRAY: &str = "wengert_hold_array";
+/// `(context, slot, type) -> whether there is one`: its words lie there again.
+pub(crate) const TAKE_ARRAY: &str = "wengert_take_array";
 
 /// The phase as compiled code passes it.
 pub(crate) fn phase_code(phase: Phase) -> i64 {
@@ -122,9 +129,26 @@ unsafe extern "C" fn new_tape(context: *mut Context) -> usize {
     unsafe { &mut *context }.tapes.open().unwrap_or(0)
 }
 
-unsafe extern "C" fn tape_limit(context: *mut Context, top: usize) -> usize {
+unsafe extern "C" fn tape_base(context: *mut Context, top: usize) -> usize {
     // SAFETY: as in `fill`.
-    unsafe { &mut *context }.tapes.limit(top)
+    unsafe { &mut *context }.tapes.base(top)
+}
+
+unsafe extern "C" fn hold_array(context: *mut Context, slot: *const u64, code: i64) {
+    // SAFETY: as in `fill`.
+    let context = unsafe { &mut *context };
+    // SAFETY: compiled code has just written the words of an array of that type there.
+    let words = unsafe { slice::from_raw_parts(slot, held::words(code)) };
+    context.held.hold(slot as usize, code, words);
+}
+
+unsafe extern "C" fn take_array(context: *mut Context, slot: *mut u64, code: i64) -> u32 {
+    // SAFETY: as in `fill`.
+    let context = unsafe { &mut *context };
+    // SAFETY: the words of an array of that type lie between the beginning of a tape and its top, which
+    // compiled code has checked; nothing else refers to them.
+    let words = unsafe { slice::from_raw_parts_mut(slot, held::words(code)) };
+    u32::from(context.held.take(slot as usize, code, words))
 }
 
 unsafe extern "C" fn note_tape(context: *mut Context, top: usize) {

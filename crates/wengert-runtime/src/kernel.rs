@@ -70,11 +70,12 @@ impl Kernel {
                     operands.split_last().unwrap_or_else(|| unreachable!("verified"));
                 let shape = kernels::dims(dims)?;
                 let Operand::Scalar(value) = value else { unreachable!("verified") };
-                Computed::Array(Array::filled(shape, *value).ok_or(FaultKind::OutOfMemory)?)
+                let no_room = kernels::no_room(&shape);
+                Computed::Array(Array::filled(shape, *value).ok_or(no_room)?)
             }
             Work::Copy => {
                 let Operand::Array(shape, x) = operands[0] else { unreachable!("verified") };
-                let address = arrays.copy(x).ok_or(FaultKind::OutOfMemory)?;
+                let address = arrays.copy(x).ok_or_else(|| kernels::no_room(shape))?;
                 // SAFETY: there is room for an address and as many dimensions.
                 let room = unsafe { slice::from_raw_parts_mut(frame.add(at), 1 + shape.len()) };
                 put(room, address, shape);

@@ -22,7 +22,8 @@
 //!
 //! Reading order: [`program`] (what callers see), [`jit`] (IR to native code), `context` (what
 //! running code and the runtime share), `hooks` (what running code calls), `kernel` and `wide`
-//! (operations on whole arrays), [`driver`] (outlined loops), [`tape`], `tapes` and `arrays` (memory).
+//! (operations on whole arrays), [`driver`] (outlined loops), [`tape`], `tapes`, `arrays` and `held`
+//! (memory).
 //!
 //! `unsafe` code stands in the modules marked below and in `jit::link`.
 #![deny(unsafe_code)]
@@ -32,6 +33,7 @@ mod context;
 #[allow(unsafe_code)] // reads and writes the floating-point control register
 mod control;
 pub mod driver;
+mod held;
 #[allow(unsafe_code)] // called by compiled code with raw pointers
 mod hooks;
 pub mod jit;

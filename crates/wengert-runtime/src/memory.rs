@@ -14,14 +14,15 @@ pub(crate) fn available() -> Option<u64> {
     match *last {
         Some((when, bytes)) if when.elapsed() < FRESH => bytes,
         _ => {
-            let bytes = ask();
+            let bytes = now();
             *last = Some((Instant::now(), bytes));
             bytes
         }
     }
 }
 
-fn ask() -> Option<u64> {
+/// The same at this moment, for those who are about to use much of it.
+pub(crate) fn now() -> Option<u64> {
     [machine(), container()].into_iter().flatten().min()
 }
 
@@ -44,4 +45,19 @@ fn container() -> Option<u64> {
     let cached = stat.lines().find_map(|line| line.strip_prefix("inactive_file "));
     let cached: u64 = cached.and_then(|n| n.trim().parse().ok()).unwrap_or(0);
     Some(limit.saturating_sub(used.saturating_sub(cached)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wengert_core::ops::room;
+
+    /// The system would promise it, and end the process once it is used.
+    #[test]
+    fn all_the_memory_is_too_much_for_an_array() {
+        room::ask(now);
+        let Some(free) = now().and_then(|bytes| usize::try_from(bytes).ok()) else { return };
+        assert!(room::reserve::<u8>(free).is_none());
+        assert!(room::reserve::<u8>(1 << 20).is_some());
+    }
 }

@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::control::DefaultFloats;
 use crate::jit::{self, CompileError, abi_slots, link::Code};
 use crate::kernel::{scalar, word};
+use crate::memory;
 use crate::tape::NoTape;
 use crate::tapes::Tapes;
 use std::collections::HashMap;
@@ -13,7 +14,7 @@ use wengert_core::fault::{Fault, FaultKind};
 use wengert_core::interp::Val;
 use wengert_core::ir::{Module, Type, verify};
 use wengert_core::ops::shaped::{self, Elements};
-use wengert_core::ops::{Array, Data, Elem, Scalar};
+use wengert_core::ops::{Array, Data, Elem, Scalar, kernels, room};
 use wengert_core::span::Span;
 
 /// An argument. Tapes are not passed: the runtime supplies empty ones.
@@ -182,8 +183,9 @@ struct Param {
 ///
 /// The module has been verified, so types, scopes and linearity are right. What the verifier cannot
 /// see is the order of records on a tape: every `pop` must ask for the types of the record on top,
-/// as programs made by the transforms do. The interpreter reports one that does not; compiled code
-/// does not check.
+/// as programs made by the transforms do. The interpreter reports one that does not. Compiled code
+/// reports one that asks for more than there is or for an array where none was pushed, and otherwise
+/// takes the bits that are there.
 #[derive(Debug)]
 pub struct Program {
     code: Code,
@@ -193,6 +195,7 @@ pub struct Program {
 impl Program {
     /// Compiles the entries and everything they call.
     pub fn compile(module: &Module, entries: &[&str]) -> Result<Program, CompileError> {
+        room::ask(memory::now);
         let code = jit::compile(module, entries, None)?;
         let entry = |(number, name): (usize, &&str)| {
             let func = module.func(name)?;
@@ -223,7 +226,7 @@ impl Program {
         let mut tapes = Tapes::new(options.tape_limit);
         let needed = found.params.iter().filter(|p| p.ty == Type::Tape);
         let bases: Result<Vec<usize>, NoTape> = needed.map(|_| tapes.open()).collect();
-        let bases = bases.map_err(|NoTape| out_of_memory())?;
+        let bases = bases.map_err(|NoTape| at_the_start(FaultKind::NoAddresses))?;
         let base = bases.first().copied().unwrap_or(0);
 
         let linked = self.code.linked();
@@ -252,9 +255,9 @@ impl Program {
     }
 }
 
-fn out_of_memory() -> RunError {
-    let (kind, span) = (FaultKind::OutOfMemory, Span::default());
-    RunError::Fault(Fault { kind, span, iterations: Vec::new() })
+/// A fault before the first instruction.
+fn at_the_start(kind: FaultKind) -> RunError {
+    RunError::Fault(Fault { kind, span: Span::default(), iterations: Vec::new() })
 }
 
 impl Entry {
@@ -271,7 +274,7 @@ impl Entry {
                 return Err(RunError::ArgumentType { entry, position, wanted, given });
             }
             if let Arg::Shaped(x) = arg
-                && shaped::count(&x.shape) != x.len()
+                && shaped::fits(&x.shape) != Some(x.len())
             {
                 return Err(RunError::ArgumentShape { entry: entry.into(), position: k + 1 });
             }
@@ -295,7 +298,8 @@ impl Entry {
             }
             let mut array = |shape: &[usize], x: Elements| -> Result<(), RunError> {
                 let address = if param.consumed {
-                    context.arrays.copy(x).ok_or_else(out_of_memory)?
+                    let copy = context.arrays.copy(x);
+                    copy.ok_or_else(|| at_the_start(kernels::no_room(shape)))?
                 } else {
                     address(x)
                 };

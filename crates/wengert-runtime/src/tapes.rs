@@ -1,9 +1,11 @@
 //! The tapes of one run.
 //!
-//! Most runs have one, given to the entry. Programs that differentiate inside make more and end them;
-//! the limit holds for all together: a tape may grow to what the others leave when it is made.
+//! Most runs have one, given to the entry, and compare its top with its limit. Programs that differentiate
+//! inside make more and end them; the limit holds for all together, so they count what is left of it with
+//! every push and pop.
 
 use crate::tape::{self, Lease, NoTape};
+use std::mem::offset_of;
 
 /// The tapes in use.
 #[derive(Debug, Default)]
@@ -13,6 +15,8 @@ pub(crate) struct Tapes {
     wanted: Option<u64>,
     /// Bytes all tapes together may hold, once there is one.
     bytes: Option<u64>,
+    /// How many of them are left, where compiled code counts them: in programs with several tapes.
+    left: u64,
     peak: u64,
 }
 
@@ -21,13 +25,14 @@ struct Open {
     lease: Lease,
     base: usize,
     limit: usize,
-    /// Where it stood when that was last noted.
-    top: usize,
     /// The highest place noted.
     peak: usize,
 }
 
 impl Tapes {
+    /// Where compiled code finds the bytes left.
+    pub(crate) const LEFT: usize = offset_of!(Tapes, left);
+
     /// No tapes yet.
     pub(crate) fn new(wanted: Option<u64>) -> Self {
         Tapes { wanted, ..Tapes::default() }
@@ -35,12 +40,18 @@ impl Tapes {
 
     /// Makes an empty tape; gives back its address.
     pub(crate) fn open(&mut self) -> Result<usize, NoTape> {
-        let used: u64 = self.open.iter().map(|t| (t.top - t.base) as u64).sum();
-        let left = self.bytes.map(|bytes| bytes.saturating_sub(used));
-        let mut lease = tape::lease(left.or(self.wanted))?;
-        self.bytes.get_or_insert(lease.limit());
+        let mut lease = tape::lease(self.bytes.or(self.wanted))?;
+        match &mut self.bytes {
+            None => (self.bytes, self.left) = (Some(lease.limit()), lease.limit()),
+            // There may be fewer addresses for this tape than for those before it; no tape may ever hold
+            // more than the smallest.
+            Some(bytes) => {
+                self.left = self.left.checked_sub(*bytes - lease.limit()).ok_or(NoTape)?;
+                *bytes = lease.limit();
+            }
+        }
         let (base, limit) = (lease.base(), lease.limit_address());
-        self.open.push(Open { lease, base, limit, top: base, peak: base });
+        self.open.push(Open { lease, base, limit, peak: base });
         Ok(base)
     }
 
@@ -49,11 +60,15 @@ impl Tapes {
         self.find(top).map_or(0, |k| self.open[k].limit)
     }
 
+    /// Where the tape with this top begins; past every address where there is none.
+    pub(crate) fn base(&self, top: usize) -> usize {
+        self.find(top).map_or(usize::MAX / 2, |k| self.open[k].base)
+    }
+
     /// A tape stands at this top.
     pub(crate) fn note(&mut self, top: usize) {
         if let Some(k) = self.find(top) {
             let tape = &mut self.open[k];
-            tape.top = top;
             tape.peak = tape.peak.max(top);
             let held: u64 = self.open.iter().map(|t| (t.peak - t.base) as u64).sum();
             self.peak = self.peak.max(held);
@@ -64,7 +79,9 @@ impl Tapes {
     pub(crate) fn end(&mut self, top: usize) {
         self.note(top);
         if let Some(k) = self.find(top) {
-            self.open.remove(k).hand_back();
+            let tape = self.open.remove(k);
+            self.left += (top - tape.base) as u64;
+            tape.hand_back();
         }
     }
 
@@ -80,7 +97,7 @@ impl Tapes {
 
     /// At most this many bytes stood on all tapes together.
     pub(crate) fn peak(&self) -> u64 {
-        self.peak
+        self.peak.min(self.bytes())
     }
 
     /// The last one made is the likeliest.

@@ -241,8 +241,7 @@ impl<'m, D: Domain> Machine<'m, D> {
                 let wanted = inst.results[1..].iter().map(|r| env.func.ty(*r));
                 let fits = |r: &Vec<D::Value>| wanted.eq(r.iter().map(|v| D::val(v).ty()));
                 let Some(record) = self.domain.pop(&mut tape).filter(fits) else {
-                    let message = "the last record of the tape is not what is popped";
-                    return self.fault(FaultKind::Assert(message.into()), inst.span);
+                    return self.fault(FaultKind::Record, inst.span);
                 };
                 Ok(std::iter::once(tape).chain(record).collect())
             }
@@ -250,7 +249,7 @@ impl<'m, D: Domain> Machine<'m, D> {
                 if env.bool(args[0]) {
                     Ok(Vec::new())
                 } else {
-                    self.fault(FaultKind::Assert(message.clone()), inst.span)
+                    self.fault(FaultKind::assertion(message), inst.span)
                 }
             }
             Op::If => {
@@ -299,7 +298,11 @@ impl<'m, D: Domain> Machine<'m, D> {
 
     fn callee(&mut self, env: &mut Env<D>, inst: &Inst, name: &str) -> Run<Vec<D::Value>> {
         let args = self.callee_args(env, inst, name);
-        D::call(self, self.named(name), args, inst.span)
+        match self.module.func(name) {
+            Some(func) => D::call(self, func, args, inst.span),
+            // Within an elementary function: not counted.
+            None => self.execute(self.named(name), args),
+        }
     }
 
     /// A function of the module, or one that elementary functions call.

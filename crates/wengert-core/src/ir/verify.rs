@@ -435,6 +435,10 @@ impl<'a> Verifier<'a> {
             );
             return Err(self.error(inst.span, message));
         }
+        if results[1..].contains(&Type::Tape) {
+            let message = "`pop` takes numbers and arrays back, but no tape is ever recorded";
+            return Err(self.error(inst.span, message));
+        }
         self.takes(inst.args[0], Taker::new(inst, 0))?;
         let Some(record) = self.records.remove(&inst.args[0]) else { return Ok(()) };
         if record.types != results[1..] {

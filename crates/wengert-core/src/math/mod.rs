@@ -4,6 +4,8 @@
 //! inlines them, so every backend gives the same bits whatever the machine's own math library does.
 //! A program may use other elementary functions, and call the parts that several programs share.
 
+mod number;
+
 use crate::interp::{Interp, Val};
 use crate::ir::{Func, Module, parse};
 use crate::ops::{Prim, Scalar};

@@ -10,6 +10,7 @@
 //! - `sum[axis]`, `cumsum`, `add_slice`, `scatter_add`: in index order.
 
 use super::array::{ArrayOp, Check, Transposed};
+use super::room;
 use super::section::{Section, map_kind, strides};
 use super::shaped::{Array, Data, Elements, ElementsMut, count, shown};
 pub use super::sums::{BLOCK, Float, dot, sum};
@@ -337,13 +338,16 @@ pub fn dims(args: &[Operand]) -> Kernel<Vec<usize>> {
 /// Refuses shapes that no memory holds.
 pub(super) fn reserve(shape: &[usize]) -> Kernel<()> {
     let n = shape.iter().try_fold(8usize, |n, d| n.checked_mul(*d));
-    match n {
-        Some(n) if n <= isize::MAX as usize => {
-            let mut room: Vec<u8> = Vec::new();
-            room.try_reserve_exact(n).map_err(|_| FaultKind::OutOfMemory)
-        }
-        _ => Err(FaultKind::OutOfMemory),
+    match n.and_then(room::reserve::<u8>) {
+        Some(_) => Ok(()),
+        None => Err(no_room(shape)),
     }
+}
+
+/// There is not enough memory for an array of that shape.
+pub fn no_room(shape: &[usize]) -> FaultKind {
+    let dims = shape.iter().map(|d| *d as u64).filter(|d| *d > 0);
+    FaultKind::OutOfMemory(dims.fold(8, u64::saturating_mul))
 }
 
 /// The elements before, along and after an axis.

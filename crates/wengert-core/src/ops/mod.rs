@@ -3,7 +3,7 @@
 //! Reading order: [`table`] (one row per operation: name, signature, class, cost, partials), then
 //! [`real`] (what a partial may be written in; each consumer of the table is one implementation of
 //! it), then [`value`] (what each row computes); [`array`] (one row per operation on whole arrays),
-//! [`shaped`] (arrays as values), [`kernels`] (what those rows compute) and [`sums`] (their inner loops);
+//! [`shaped`] (arrays as values), [`room`] (memory for them), [`kernels`] (what those rows compute) and [`sums`] (their inner loops);
 //! `about` (every row in words, for docs/operations.md).
 //!
 //! No derivative is written anywhere else: forward mode, reverse mode, the analysis of what the
@@ -13,6 +13,7 @@ mod about;
 pub mod array;
 pub mod kernels;
 pub mod real;
+pub mod room;
 mod section;
 pub mod shaped;
 pub mod sums;

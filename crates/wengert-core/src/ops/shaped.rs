@@ -3,6 +3,7 @@
 //! [`Array`] owns its elements; [`Elements`] and [`ElementsMut`] borrow them, so that the kernels in
 //! [`super::kernels`] work for the interpreter and for native code alike.
 
+use super::room;
 use super::value::{Elem, Scalar, canonical_bits};
 
 /// An array.
@@ -67,7 +68,7 @@ impl Array {
     /// # Panics
     /// Where it has not.
     pub fn new(shape: Vec<usize>, x: Vec<f64>) -> Array {
-        assert_eq!(shape.iter().product::<usize>(), x.len(), "the shape does not fit the elements");
+        assert_eq!(fits(&shape), Some(x.len()), "the shape does not fit the elements");
         Array { shape, data: Data::F64(x) }
     }
 
@@ -75,8 +76,7 @@ impl Array {
     pub fn filled(shape: Vec<usize>, value: Scalar) -> Option<Array> {
         let n = shape.iter().try_fold(1usize, |n, d| n.checked_mul(*d))?;
         fn all<T: Clone>(n: usize, x: T) -> Option<Vec<T>> {
-            let mut v = Vec::new();
-            v.try_reserve_exact(n).ok()?;
+            let mut v = room::reserve(n)?;
             v.resize(n, x);
             Some(v)
         }
@@ -234,6 +234,27 @@ impl ElementsMut<'_> {
 /// Whether two slices of doubles are equal to the bit, any two NaN being equal.
 pub fn same_bits(a: &[f64], b: &[f64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| canonical_bits(*a) == canonical_bits(*b))
+}
+
+/// How many elements an array of that shape would have; nothing where the dimensions or their number
+/// are no indices. For shapes that come from outside.
+///
+/// ```
+/// use wengert_core::ops::shaped;
+///
+/// assert_eq!(shaped::fits(&[2, 3]), Some(6));
+/// assert_eq!(shaped::fits(&[1 << 32, 1 << 32]), None);
+/// assert_eq!(shaped::fits(&[1 << 32, 1 << 32, 0]), Some(0));
+/// ```
+pub fn fits(shape: &[usize]) -> Option<usize> {
+    let index = |n: &usize| i64::try_from(*n).is_ok();
+    if !shape.iter().all(index) {
+        return None;
+    }
+    if shape.contains(&0) {
+        return Some(0);
+    }
+    shape.iter().try_fold(1usize, |n, d| n.checked_mul(*d)).filter(index)
 }
 
 /// How many elements an array of that shape has. A dimension of 0 may stand beside ones whose product

@@ -11,7 +11,7 @@ use crate::interp::Val;
 use crate::ir::Op;
 use crate::ops::kernels::{self, Computed, Operand};
 use crate::ops::shaped::Elements;
-use crate::ops::{Array, ArrayOp, Direction, Scalar, Transposed};
+use crate::ops::{Array, ArrayOp, Direction, Scalar, Transposed, room};
 use std::rc::Rc;
 
 type Kernel<T> = Result<T, FaultKind>;
@@ -253,10 +253,11 @@ fn replaced(mut x: Traced, at: usize, v: &Traced) -> Traced {
 fn filled(dims: &[Traced], v: &Traced) -> Kernel<Traced> {
     let dims: Vec<Operand> = dims.iter().map(operand).collect();
     let Val::Scalar(value) = v.val else { unreachable!("verified") };
-    let x = Array::filled(kernels::dims(&dims)?, value).ok_or(FaultKind::OutOfMemory)?;
-    let mut deps = Vec::new();
+    let shape = kernels::dims(&dims)?;
+    let no_room = kernels::no_room(&shape);
+    let Some(x) = Array::filled(shape, value) else { return Err(no_room) };
     if let Deps::One(dep) = &v.deps {
-        deps.try_reserve_exact(x.len()).map_err(|_| FaultKind::OutOfMemory)?;
+        let Some(mut deps) = room::reserve(x.len()) else { return Err(no_room) };
         deps.resize(x.len(), dep.clone());
         return Ok(Traced { val: Val::shaped(x), deps: Deps::each(deps) });
     }

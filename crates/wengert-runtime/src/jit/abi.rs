@@ -65,7 +65,7 @@ pub(super) fn stands_aside(func: &Func) -> bool {
 }
 
 /// The hooks' names and signatures, in the order of `Hooks`.
-pub(super) fn hook_signatures(host: CallConv) -> [(&'static str, Signature); 10] {
+pub(super) fn hook_signatures(host: CallConv) -> [(&'static str, Signature); 12] {
     [
         (hooks::FILL, signature(host, &[I64, I64, F64], &[I64])),
         (hooks::COPY, signature(host, &[I64, I64, I64], &[I64])),
@@ -74,9 +74,11 @@ pub(super) fn hook_signatures(host: CallConv) -> [(&'static str, Signature); 10]
         (hooks::DRIVE, signature(host, &[I64, I64, I64, I64], &[I32])),
         (hooks::KERNEL, signature(host, &[I64, I64, I64], &[I32])),
         (hooks::NEW_TAPE, signature(host, &[I64], &[I64])),
-        (hooks::TAPE_LIMIT, signature(host, &[I64, I64], &[I64])),
+        (hooks::TAPE_BASE, signature(host, &[I64, I64], &[I64])),
         (hooks::NOTE_TAPE, signature(host, &[I64, I64], &[])),
         (hooks::END_TAPE, signature(host, &[I64, I64], &[])),
+        (hooks::HOLD_ARRAY, signature(host, &[I64, I64, I64], &[])),
+        (hooks::TAKE_ARRAY, signature(host, &[I64, I64, I64], &[I32])),
     ]
 }
 

@@ -48,9 +48,13 @@ pub(super) struct Emitter<'a, 'l, 'f> {
     /// Returns its parameters. One place for all ways out, so that the registers results are
     /// returned in are not tied to values that live in a loop.
     end: ir::Block,
-    /// Per tape and size of a record, in slots: the last top that leaves room for it. It does not
-    /// change, so it is computed where the tape appears.
-    pub(super) tape_limit: HashMap<(Option<Value>, usize), ir::Value>,
+    /// Per size of a record, in slots: the last top of the only tape that leaves room for it.
+    pub(super) tape_limit: HashMap<usize, ir::Value>,
+    /// Per tape and size of a record, in slots: the least top below which there is one. It does not change,
+    /// so it is computed where the tape appears.
+    pub(super) tape_floor: HashMap<(Option<Value>, usize), ir::Value>,
+    /// Pops, by the tape they make, whose records are known to be there.
+    pub(super) checked_pops: HashSet<Value>,
     /// Which tape each version is of, where there are several.
     pub(super) tapes: Tapes,
     /// Versions of tapes that may be alive here, older ones first.
@@ -104,6 +108,8 @@ pub(super) fn function(compiler: &mut Compiler, module: &Module, func: &Func) ->
         constants,
         end,
         tape_limit: HashMap::new(),
+        tape_floor: HashMap::new(),
+        checked_pops: HashSet::new(),
         tapes,
         open_tapes: Vec::new(),
         counts: HashMap::new(),
@@ -380,7 +386,7 @@ impl Emitter<'_, '_, '_> {
     fn call(&mut self, inst: &Inst, name: &str) {
         let callee = &self.compiler.declared[name];
         if let Some(aside) = callee.aside {
-            return self.call_aside(inst, aside);
+            return self.call_aside(inst, aside, callee.counted);
         }
         let (native, counted, effect) =
             (callee.native, callee.counted, (callee.pushes, callee.pops));
@@ -417,7 +423,11 @@ impl Emitter<'_, '_, '_> {
     }
 
     /// Calls a function that changes no register: operands and results go through memory.
-    fn call_aside(&mut self, inst: &Inst, aside: FuncId) {
+    fn call_aside(&mut self, inst: &Inst, aside: FuncId, counted: bool) {
+        // It calls nothing, so the count need not go up.
+        if counted {
+            self.check_depth(inst);
+        }
         let types: Vec<Type> = inst.results.iter().map(|r| self.func.ty(*r)).collect();
         let args: Vec<Machine> = inst.args.iter().map(|a| self.get(*a)).collect();
         let flags = self.regions.frame;
@@ -483,12 +493,18 @@ impl Emitter<'_, '_, '_> {
         self.b.ins().select(overflow, most, to)
     }
 
-    /// Counts a call about to be made; gives back the count before it.
-    fn count_call(&mut self, inst: &Inst) -> ir::Value {
+    /// A fault where no call may be made; gives back the count of those in progress.
+    fn check_depth(&mut self, inst: &Inst) -> ir::Value {
         let depth = self.load_context(I64, field::DEPTH);
         let most = self.b.ins().iconst(I64, MAX_CALLS as i64);
         let full = self.b.ins().icmp(ir::condcodes::IntCC::Equal, depth, most);
         self.fault_if(full, SiteKind::CallDepth, inst.span, &[]);
+        depth
+    }
+
+    /// Counts a call about to be made; gives back the count before it.
+    fn count_call(&mut self, inst: &Inst) -> ir::Value {
+        let depth = self.check_depth(inst);
         let one = self.b.ins().iconst(I64, 1);
         let deeper = self.b.ins().iadd(depth, one);
         self.store_context(deeper, field::DEPTH);

@@ -4,6 +4,7 @@ use super::CompileError;
 use std::collections::{HashMap, HashSet};
 use wengert_core::interp::MAX_CALLS;
 use wengert_core::ir::{Func, LoopPlan, Module, Op, Phase, Type};
+use wengert_core::math;
 
 /// The functions reachable from the entries.
 pub(super) struct Graph<'m> {
@@ -111,7 +112,10 @@ fn infos<'m>(funcs: &[&'m Func], calls: &HashMap<&'m str, Vec<&'m str>>) -> Hash
         // count is that of the calls in progress. Without a cycle a chain is no longer than the
         // number of functions.
         let on_chain = |r: &&str| *r == name || reach[name].contains(r) || reach[r].contains(name);
-        let counted = funcs.len() > MAX_CALLS || recursive.iter().any(on_chain);
+        // Elementary functions are no calls, whether they are in place or not.
+        let elementary = math::called(name).is_some() && !reach[name].contains(name);
+        let long = funcs.len() > MAX_CALLS || recursive.iter().any(on_chain);
+        let counted = long && !elementary;
         let (pushes, pops, makes_tapes) = (within(&pushing), within(&popping), within(&making));
         (name, Info { counted, pushes, pops, makes_tapes })
     };

@@ -60,6 +60,7 @@ impl Emitter<'_, '_, '_> {
         let taken: Vec<usize> = (0..inits.len()).filter(|k| own(inst.results[*k])).collect();
         let effect = self.tape_effect(body);
         self.note_tops(inst, effect.1);
+        self.check_pops(inst, start, bound);
 
         let exit = Exit { after: self.b.create_block(), taken };
         let header = self.b.create_block();

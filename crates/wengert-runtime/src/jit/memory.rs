@@ -162,7 +162,7 @@ impl Emitter<'_, '_, '_> {
         self.fault_if(negative, SiteKind::NegativeLength, inst.span, &[len]);
         let fill = self.import(self.compiler.hooks.fill);
         let call = self.b.ins().call(fill, &[self.context, len, value]);
-        self.allocated(inst, call, &[len])
+        self.allocated(inst, call, len, &[len])
     }
 
     pub(super) fn copy(&mut self, inst: &Inst) -> Machine {
@@ -173,12 +173,18 @@ impl Emitter<'_, '_, '_> {
         let count = self.count(&array);
         let copy = self.import(self.compiler.hooks.copy);
         let call = self.b.ins().call(copy, &[self.context, array.address(), count]);
-        self.allocated(inst, call, array.dims())
+        self.allocated(inst, call, count, array.dims())
     }
 
-    fn allocated(&mut self, inst: &Inst, call: ir::Inst, dims: &[ir::Value]) -> Machine {
+    fn allocated(
+        &mut self,
+        inst: &Inst,
+        call: ir::Inst,
+        count: ir::Value,
+        dims: &[ir::Value],
+    ) -> Machine {
         let address = self.b.inst_results(call)[0];
-        self.fault_unless(address, SiteKind::OutOfMemory, inst.span, &[]);
+        self.fault_unless(address, SiteKind::OutOfMemory, inst.span, &[count]);
         Machine::Array(Shaped::new(address, dims))
     }
 }

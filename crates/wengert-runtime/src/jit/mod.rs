@@ -158,9 +158,11 @@ struct Hooks {
     drive: FuncId,
     kernel: FuncId,
     new_tape: FuncId,
-    tape_limit: FuncId,
+    tape_base: FuncId,
     note_tape: FuncId,
     end_tape: FuncId,
+    hold_array: FuncId,
+    take_array: FuncId,
 }
 
 /// One compilation: what the parts of it share.
@@ -202,8 +204,20 @@ impl<'l> Compiler<'l> {
         let mut import = |(name, signature)| {
             jit.declare_function(name, Linkage::Import, &signature).map_err(failed(name))
         };
-        let [fill, copy, free, note_site, drive, kernel, new_tape, tape_limit, note_tape, end_tape] =
-            hook_signatures(host).map(&mut import);
+        let [
+            fill,
+            copy,
+            free,
+            note_site,
+            drive,
+            kernel,
+            new_tape,
+            tape_base,
+            note_tape,
+            end_tape,
+            hold_array,
+            take_array,
+        ] = hook_signatures(host).map(&mut import);
         let hooks = Hooks {
             fill: fill?,
             copy: copy?,
@@ -212,9 +226,11 @@ impl<'l> Compiler<'l> {
             drive: drive?,
             kernel: kernel?,
             new_tape: new_tape?,
-            tape_limit: tape_limit?,
+            tape_base: tape_base?,
             note_tape: note_tape?,
             end_tape: end_tape?,
+            hold_array: hold_array?,
+            take_array: take_array?,
         };
         let mut declared = HashMap::new();
         for func in funcs {

@@ -34,12 +34,16 @@ pub(crate) enum SiteKind {
     Assert(Arc<str>),
     /// A `while` loop has reached the limit.
     IterationLimit,
+    /// The tape does not hold what is popped.
+    Record,
     /// The tape has reached its limit.
     TapeLimit,
     /// Calls are nested too deep.
     CallDepth,
-    /// There is no memory for an array.
+    /// There is no memory for an array of doubles; the operand is how many.
     OutOfMemory,
+    /// There are no addresses for a tape.
+    NoAddresses,
     /// The user has set the flag.
     Interrupted,
     /// A fault passes through a call.
@@ -71,16 +75,20 @@ impl SiteKind {
                 Some(FaultKind::Index { index, len, axis, .. }) => {
                     FaultKind::Index { array: name.clone(), index, len, axis }
                 }
-                other => other.unwrap_or(FaultKind::OutOfMemory),
+                other => other.unwrap_or_else(|| unreachable!("a kernel says what is wrong")),
             },
             SiteKind::Overflow => FaultKind::Overflow,
             SiteKind::DivisionByZero => FaultKind::DivisionByZero,
             SiteKind::NegativeLength => FaultKind::NegativeLength(operands[0]),
-            SiteKind::Assert(message) => FaultKind::Assert(message.clone()),
+            SiteKind::Assert(message) => FaultKind::assertion(message),
             SiteKind::IterationLimit => FaultKind::IterationLimit(iterations),
+            SiteKind::Record => FaultKind::Record,
             SiteKind::TapeLimit => FaultKind::TapeLimit(tape_bytes),
             SiteKind::CallDepth => FaultKind::CallDepth(MAX_CALLS),
-            SiteKind::OutOfMemory => FaultKind::OutOfMemory,
+            SiteKind::OutOfMemory => {
+                FaultKind::OutOfMemory(operands[0].cast_unsigned().saturating_mul(8))
+            }
+            SiteKind::NoAddresses => FaultKind::NoAddresses,
             SiteKind::Interrupted => FaultKind::Interrupted,
             SiteKind::Call => unreachable!("a fault starts at a site of another kind"),
         }

@@ -1,15 +1,22 @@
 //! Tapes.
 //!
 //! A run usually has one tape, and its limit is a field of the context. Programs that make tapes of
-//! their own have several: then [`Tapes`] says which versions are of the same tape, and the runtime
-//! is asked for a tape's limit where the tape appears in a function.
+//! their own have several: then what all of them may still hold is counted, [`Tapes`] says which versions
+//! are of the same tape, and the runtime is asked for a tape's beginning where the tape appears in a
+//! function.
+//!
+//! Nothing says that a program pops what it has pushed, so memory must stay safe where it does not: a pop
+//! stays above the beginning of its tape, scalars are taken as the bits that are there, and arrays are
+//! kept by the runtime, which hands out only those that were pushed to the very place.
 
 use super::abi;
+use super::cold::OpenLoop;
 use super::emit::Emitter;
 use super::identity::Identity;
 use super::machine::Machine;
 use super::site::SiteKind;
 use crate::context::field;
+use crate::held;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{self, InstBuilder};
@@ -109,26 +116,48 @@ impl Emitter<'_, '_, '_> {
     pub(super) fn push(&mut self, inst: &Inst) -> ir::Value {
         let top = self.one(inst.args[0]);
         let record: Vec<ir::Value> = self.words_of(&inst.args[1..]);
-        let last = self.tape_limit[&(self.tapes.root(inst.args[0]), record.len())];
-        // The old top against the last one that leaves room: the new top is needed after the stores
-        // only, and counted up in place.
-        let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, top, last);
-        self.fault_if(over, SiteKind::TapeLimit, inst.span, &[]);
         let size = 8 * record.len() as i64;
+        if self.compiler.several_tapes {
+            let left = self.load_context(I64, field::TAPE_LEFT);
+            let needed = self.b.ins().iconst(I64, size);
+            let over = self.b.ins().icmp(IntCC::UnsignedLessThan, left, needed);
+            self.fault_if(over, SiteKind::TapeLimit, inst.span, &[]);
+            let left = self.b.ins().isub(left, needed);
+            self.store_context(left, field::TAPE_LEFT);
+        } else {
+            // The old top against the last one that leaves room: the new top is needed after the stores
+            // only, and counted up in place.
+            let last = self.tape_limit[&record.len()];
+            let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, top, last);
+            self.fault_if(over, SiteKind::TapeLimit, inst.span, &[]);
+        }
         for (k, word) in record.into_iter().enumerate() {
             self.b.ins().store(self.regions.tape, word, top, 8 * k as i32);
+        }
+        let types: Vec<Type> = inst.args[1..].iter().map(|a| self.func.ty(*a)).collect();
+        for (offset, ty) in arrays(&types) {
+            let hold = self.import(self.compiler.hooks.hold_array);
+            let (slot, ty) = self.array_slot(top, offset, ty);
+            self.b.ins().call(hold, &[self.context, slot, ty]);
         }
         let next = self.b.ins().iadd_imm_s(top, size);
         self.raised.insert(inst.results[0]);
         next
     }
 
-    /// The sizes of records pushed on a tape, in slots.
-    fn record_sizes(&self, root: Option<Value>) -> Vec<usize> {
+    /// The place of an array in a record, and the number of its type.
+    fn array_slot(&mut self, record: ir::Value, offset: i64, ty: Type) -> (ir::Value, ir::Value) {
+        let slot = self.b.ins().iadd_imm_s(record, offset);
+        (slot, self.b.ins().iconst(I64, held::code(ty)))
+    }
+
+    /// The sizes of records pushed on a tape or popped from it, in slots.
+    fn record_sizes(&self, op: Op, root: Option<Value>) -> Vec<usize> {
         let mut sizes = Vec::new();
         self.func.body.walk(&mut |inst| {
-            if inst.op == Op::Push && self.tapes.root(inst.args[0]) == root {
-                let types: Vec<Type> = inst.args[1..].iter().map(|a| self.func.ty(*a)).collect();
+            if inst.op == op && self.tapes.root(inst.args[0]) == root {
+                let record = if op == Op::Push { &inst.args[1..] } else { &inst.results[1..] };
+                let types: Vec<Type> = record.iter().map(|v| self.func.ty(*v)).collect();
                 let size = abi::slots(&types);
                 if !sizes.contains(&size) {
                     sizes.push(size);
@@ -138,40 +167,49 @@ impl Emitter<'_, '_, '_> {
         sizes
     }
 
-    /// Loads the limit of the run's only tape, where the function pushes, and takes off each size of
-    /// record.
+    /// Loads the limits of the run's only tape: the upper one where the function pushes, less each size of
+    /// record; the lower one where it pops, and each size more.
     pub(super) fn find_tape_limits(&mut self) {
         if self.compiler.several_tapes {
             return;
         }
-        let sizes = self.record_sizes(None);
+        let sizes = self.record_sizes(Op::Push, None);
         if !sizes.is_empty() {
             let limit = self.load_context(I64, field::TAPE_LIMIT);
-            self.set_limits(None, sizes, limit);
+            for size in sizes {
+                // The limit is an address, so this does not wrap.
+                let last = self.b.ins().iadd_imm_s(limit, -8 * size as i64);
+                self.tape_limit.insert(size, last);
+            }
+        }
+        let sizes = self.record_sizes(Op::Pop, None);
+        if !sizes.is_empty() {
+            let base = self.load_context(I64, field::TAPE_BASE);
+            self.set_floors(None, sizes, base);
         }
     }
 
-    fn set_limits(&mut self, root: Option<Value>, sizes: Vec<usize>, limit: ir::Value) {
+    fn set_floors(&mut self, root: Option<Value>, sizes: Vec<usize>, base: ir::Value) {
+        self.tape_floor.insert((root, 0), base);
         for size in sizes {
-            // The limit is an address, so this does not wrap.
-            let last = self.b.ins().iadd_imm_s(limit, -8 * size as i64);
-            self.tape_limit.insert((root, size), last);
+            let least = self.b.ins().iadd_imm_s(base, 8 * size as i64);
+            self.tape_floor.insert((root, size), least);
         }
     }
 
-    /// Asks for the limit of one of several tapes, where it appears.
+    /// Asks where one of several tapes begins, where it appears.
     pub(super) fn found_tape(&mut self, tape: Value) {
         let root = self.tapes.root(tape);
         if root != Some(tape) {
             return;
         }
-        let sizes = self.record_sizes(root);
+        let sizes = self.record_sizes(Op::Pop, root);
         if !sizes.is_empty() {
             let top = self.one(tape);
-            let limit = self.import(self.compiler.hooks.tape_limit);
-            let call = self.b.ins().call(limit, &[self.context, top]);
-            let limit = self.b.inst_results(call)[0];
-            self.set_limits(root, sizes, limit);
+            let base = self.import(self.compiler.hooks.tape_base);
+            let call = self.b.ins().call(base, &[self.context, top]);
+            let base = self.b.inst_results(call)[0];
+            self.set_floors(root, sizes, base);
         }
     }
 
@@ -181,11 +219,11 @@ impl Emitter<'_, '_, '_> {
         let make = self.import(self.compiler.hooks.new_tape);
         let call = self.b.ins().call(make, &[self.context]);
         let base = self.b.inst_results(call)[0];
-        self.fault_unless(base, SiteKind::OutOfMemory, inst.span, &[]);
+        self.fault_unless(base, SiteKind::NoAddresses, inst.span, &[]);
         base
     }
 
-    /// Tells the runtime where the tapes stand, before one more is made: it gets what is left.
+    /// Tells the runtime where the tapes stand, before one more is made, so that the peak is right.
     pub(super) fn note_open_tapes(&mut self, before_another: bool) {
         if before_another && self.compiler.several_tapes {
             for tape in self.open_tapes.clone() {
@@ -210,14 +248,88 @@ impl Emitter<'_, '_, '_> {
         }
         let top = self.one(inst.args[0]);
         let types: Vec<Type> = inst.results[1..].iter().map(|r| self.func.ty(*r)).collect();
-        let size = self.b.ins().iconst(I64, 8 * abi::slots(&types) as i64);
+        let slots = abi::slots(&types);
+        if !self.checked_pops.remove(&inst.results[0]) {
+            let least = self.tape_floor[&(self.tapes.root(inst.args[0]), slots)];
+            let empty = self.b.ins().icmp(IntCC::UnsignedLessThan, top, least);
+            self.fault_if(empty, SiteKind::Record, inst.span, &[]);
+        }
+        let size = self.b.ins().iconst(I64, 8 * slots as i64);
         let below = self.b.ins().isub(top, size);
-        let (values, _) = abi::load_slots(&mut self.b, self.regions.tape, below, 0, &types);
+        if self.compiler.several_tapes {
+            let left = self.load_context(I64, field::TAPE_LEFT);
+            let left = self.b.ins().iadd(left, size);
+            self.store_context(left, field::TAPE_LEFT);
+        }
+        for (offset, ty) in arrays(&types) {
+            let take = self.import(self.compiler.hooks.take_array);
+            let (slot, ty) = self.array_slot(below, offset, ty);
+            let call = self.b.ins().call(take, &[self.context, slot, ty]);
+            let there = self.b.inst_results(call)[0];
+            self.fault_unless(there, SiteKind::Record, inst.span, &[]);
+        }
+        let (mut values, _) = abi::load_slots(&mut self.b, self.regions.tape, below, 0, &types);
+        for (value, ty) in values.iter_mut().zip(&types) {
+            // Nothing but 0 and 1 is a truth value.
+            if let (Machine::One(word), Type::Bool) = (&mut *value, ty) {
+                *value = Machine::One(self.b.ins().band_imm_s(*word, 1));
+            }
+        }
         self.set(inst.results[0], Machine::One(below));
         for (r, machine) in inst.results[1..].iter().zip(values) {
             self.set(*r, machine);
         }
     }
+}
+
+impl Emitter<'_, '_, '_> {
+    /// Sees before a `for` loop that takes one record per iteration that there are as many. A program in
+    /// which there are not may so be told before a fault of an earlier iteration.
+    pub(super) fn check_pops(&mut self, inst: &Inst, start: ir::Value, bound: ir::Value) {
+        let body = &inst.blocks[0];
+        if inst.op != Op::For || body.insts.iter().any(|i| i.op == Op::ExitIf) {
+            return;
+        }
+        let pops = body.insts.iter().filter(|i| i.op == Op::Pop);
+        let once = pops.filter_map(|pop| {
+            let k = body.params[1..].iter().position(|p| *p == pop.args[0])?;
+            (body.yields[k] == pop.results[0]).then_some((inst.args[2 + k], pop))
+        });
+        for (tape, pop) in once.collect::<Vec<_>>() {
+            let types: Vec<Type> = pop.results[1..].iter().map(|r| self.func.ty(*r)).collect();
+            let (root, slots) = (self.tapes.root(pop.args[0]), abi::slots(&types));
+            let known = self.tape_floor.get(&(root, 0)).copied().filter(|_| slots > 0);
+            let Some(base) = known else { continue };
+            let top = self.one(tape);
+            let held = self.b.ins().isub(top, base);
+            let count = self.b.ins().isub(bound, start);
+            let size = self.b.ins().iconst(I64, 8 * slots as i64);
+            let (needed, beyond) = self.b.ins().umul_overflow(count, size);
+            let more = self.b.ins().icmp(IntCC::UnsignedGreaterThan, needed, held);
+            let lacking = self.b.ins().bor(more, beyond);
+            let runs = self.b.ins().icmp(IntCC::SignedLessThan, start, bound);
+            let lacking = self.b.ins().band(lacking, runs);
+            let (short, on) = (self.b.create_block(), self.b.create_block());
+            self.b.set_cold_block(short);
+            self.b.ins().brif(lacking, short, &[], on, &[]);
+            self.enter(short);
+            let records = self.b.ins().udiv(held, size);
+            let counter = self.b.ins().iadd(start, records);
+            self.loops.push(OpenLoop { span: inst.span, counter, start, first: body.params[0] });
+            let fault = self.cold_block(SiteKind::Record, pop.span, &[]);
+            self.loops.pop();
+            self.b.ins().jump(fault, &[]);
+            self.enter(on);
+            self.checked_pops.insert(pop.results[0]);
+        }
+    }
+}
+
+/// The arrays among the fields of a record, with where they lie in it.
+fn arrays(types: &[Type]) -> impl Iterator<Item = (i64, Type)> + '_ {
+    let offset = |k: usize| 8 * abi::slots(&types[..k]) as i64;
+    let fields = types.iter().enumerate().filter(|(_, ty)| ty.is_array());
+    fields.map(move |(k, ty)| (offset(k), *ty))
 }
 
 /// The highest top of the tape is noted where a tape that has risen begins to fall: before a pop,

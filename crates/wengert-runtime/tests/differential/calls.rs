@@ -2,6 +2,7 @@
 
 use crate::{Arg, Both, agree, module};
 use wengert_core::fault::FaultKind;
+use wengert_core::interp::{Interp, Val};
 use wengert_core::ops::{Array, Data};
 use wengert_runtime::{CompileError, Options, Program, RunError};
 
@@ -124,6 +125,47 @@ fn a_long_chain_without_recursion() {
     }
 }
 
+/// The last function of the chain is one that changes no register: it is called, so it counts. Elementary
+/// functions do not, however they are compiled: in place, with parts that are called, or called themselves.
+#[test]
+fn a_chain_that_ends_in_a_leaf() {
+    let call_all =
+        (0..60).map(|k| format!("%a{k} = asinh %x  %b{k} = exp %a{k}  ")).collect::<String>();
+    let leaves = [
+        "%y = add %x, 1.0".to_string(),
+        "%y = sin %x".to_string(),
+        format!("{call_all} %y = add %b0, %b59"),
+    ];
+    for leaf in leaves {
+        let mut text = format!("func @g0(%x: f64) -> f64 {{ {leaf}  return %y }}\n");
+        for k in 1..=101 {
+            text += &format!(
+                "func @g{k}(%x: f64) -> f64 {{ %y = call @g{}(%x) : f64  return %y }}\n",
+                k - 1
+            );
+        }
+        let module = module(&text);
+        for k in [98, 99, 100, 101] {
+            // The leaf is no entry: those are called another way.
+            let entry = format!("g{k}");
+            let program = Program::compile(&module, &[&entry]).unwrap();
+            let ran = program.call(&entry, &[Arg::F64(1e300)], &Options::default());
+            let wanted = Interp::new(&module).call(&entry, vec![Val::f64(1e300)]);
+            assert_eq!(ran.is_ok(), k <= 99, "{leaf} @{entry}");
+            match (ran, wanted) {
+                (Ok((out, _)), Ok(wanted)) => {
+                    assert_eq!(
+                        format!("{:?}", Val::from(out[0].clone())),
+                        format!("{:?}", wanted[0])
+                    );
+                }
+                (Err(RunError::Fault(fault)), Err(wanted)) => assert_eq!(fault, wanted),
+                (ran, wanted) => panic!("{leaf} @{entry}: {ran:?}, but interpreted {wanted:?}"),
+            }
+        }
+    }
+}
+
 #[test]
 fn wrong_calls_are_refused() {
     let text = "func @f(%x: f64, %t: tape, %y: [f64]) -> f64 { return %x }";
@@ -146,6 +188,14 @@ fn wrong_calls_are_refused() {
     let torn = Array { shape: vec![7], data: Data::F64(vec![0.0; 6]) };
     let error = call("f", &[Arg::F64(1.0), Arg::Shaped(&torn)]);
     assert!(matches!(error, RunError::ArgumentShape { position: 2, .. }));
+    // Dimensions whose product wraps around to the number of elements, or that are no indices.
+    let text = "func @f(%x: [[f64]]) -> f64 { %y = load %x, 5, 7  return %y }";
+    let program = Program::compile(&crate::module(text), &["f"]).unwrap();
+    for shape in [[1 << 32, 1 << 32], [0, usize::MAX], [usize::MAX, 0], [1 << 63, 2]] {
+        let torn = Array { shape: shape.to_vec(), data: Data::F64(Vec::new()) };
+        let error = program.call("f", &[Arg::Shaped(&torn)], &Options::default()).unwrap_err();
+        assert!(matches!(error, RunError::ArgumentShape { position: 1, .. }), "{shape:?}");
+    }
     let text = "func @f(%x: f64) -> f64 { %y = call @nowhere(%x) : f64  return %y }";
     let broken = crate::module(text);
     assert!(matches!(Program::compile(&broken, &["f"]), Err(CompileError::Invalid(_))));

@@ -71,7 +71,12 @@ fn everything_that_can_fail() {
         let _ = both.agree("exit", &[Arg::I64(n)]);
     }
     let fault = both.agree("fill", &[Arg::I64(i64::MAX)]).unwrap_err();
-    assert_eq!(fault.kind, FaultKind::OutOfMemory);
+    assert_eq!(fault.kind, FaultKind::OutOfMemory(u64::MAX));
+    let fault = both.agree("fill", &[Arg::I64((1 << 55) + 6)]).unwrap_err();
+    assert_eq!(
+        fault.to_string(),
+        format!("there is not enough memory for an array of {} bytes", (1u64 << 58) + 32)
+    );
     assert_eq!(both.agree("exit", &[Arg::I64(0)]).unwrap_err().iterations[0].1, 3);
 }
 

@@ -1,8 +1,9 @@
 //! The tape, and loops run by the driver.
 
-use crate::{Arg, Bits, Both, agree, float};
+use crate::{Arg, Bits, Both, agree, float, module};
 use wengert_core::fault::FaultKind;
 use wengert_core::ops::Scalar;
+use wengert_runtime::Program;
 
 /// `h <- w h + b`, its gradient by a record and a reverse loop in one function.
 const INLINE: &str = "
@@ -253,4 +254,130 @@ fn a_module_of_loops_that_nothing_drives() {
         &[Arg::F64(1.0)],
     )
     .unwrap();
+}
+
+/// The runtime supplies empty tapes, so what an entry pops it must have pushed.
+#[test]
+fn more_is_popped_than_was_pushed() {
+    let text = "
+        func @empty(%x: f64, %t: tape) -> f64 { %t2, %a = pop %t : tape, f64  return %a }
+        func @f(%n: i64, %m: i64, %t: tape) -> f64 {
+          %t1 = for %i in 0..%n carry (%a = %t) { %b = push %a, 1.5, %i  yield %b }
+          %s, %t2 = for %j in 0..%m carry (%c = 0.0, %d = %t1) {
+            %e, %x, %k = pop %d : tape, f64, i64
+            %y = add %c, %x
+            yield %y, %e
+          }
+          return %s
+        }
+        func @two(%n: i64, %m: i64, %t: tape) -> f64 {
+          %u = tape
+          %t1, %u1 = for %i in 0..%n carry (%a = %t, %p = %u) {
+            %b = push %a, 1.5
+            %q = push %p, 2.5
+            yield %b, %q
+          }
+          %s, %u2, %t2 = for %j in 0..%m carry (%c = 0.0, %d = %u1, %g = %t1) {
+            %e, %x = pop %d : tape, f64
+            %y = add %c, %x
+            yield %y, %g, %e
+          }
+          return %s
+        }";
+    let both = Both::new(text);
+    let fault = both.agree("empty", &[Arg::F64(1.0)]).unwrap_err();
+    assert_eq!(fault.kind, FaultKind::Record);
+    for n in [0, 1, 5] {
+        for m in [n, n + 1, 2 * n, 2 * n + 1, 1000] {
+            for entry in ["f", "two"] {
+                let ran = both.agree(entry, &[Arg::I64(n), Arg::I64(m)]);
+                let enough = m <= if entry == "f" { n } else { 2 * n };
+                assert_eq!(ran.is_ok(), enough, "@{entry} {n} {m}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_array_is_popped_where_none_was_pushed() {
+    // In nested blocks, where the verifier does not follow records.
+    let text = |pushed: &str, popped: &str, then: &str| {
+        format!(
+            "func @f(%x: f64, %i: i64, %p: bool, %t: tape) -> f64 {{
+               %v = fill 3, 0.25
+               %n = fill 3, 7
+               %t1 = if %p {{ %a = push %t, {pushed}  yield %a }} else {{ yield %t }}
+               %r = if %p {{
+                 %b, {popped}
+                 {then}
+                 yield %y
+               }} else {{ yield %x }}
+               return %r
+             }}"
+        )
+    };
+    let args = [Arg::F64(1.0), Arg::I64(1 << 40), Arg::Bool(true)];
+    let load = "%y = load %w, 1";
+    for (pushed, popped) in [
+        ("%i, %i", "%w = pop %t1 : tape, [f64]"),
+        ("%x, %x", "%w = pop %t1 : tape, [f64]"),
+        ("%i, %v", "%w, %k = pop %t1 : tape, [f64], i64"),
+        ("%n", "%w = pop %t1 : tape, [f64]"),
+    ] {
+        let fault = agree(&text(pushed, popped, load), &args).unwrap_err();
+        assert_eq!(fault.kind, FaultKind::Record, "{pushed} as {popped}");
+    }
+    let right = text("%i, %v", "%k, %w = pop %t1 : tape, i64, [f64]", load);
+    assert_eq!(agree(&right, &args), Ok(vec![float(0.25)]));
+
+    // An array that was popped as numbers is there once.
+    let twice = "
+        func @f(%p: bool, %t: tape) -> f64 {
+          %v = fill 3, 0.25
+          %t1 = if %p { %a = push %t, %v  yield %a } else { yield %t }
+          %t2, %i, %n = if %p {
+            %b, %j, %m = pop %t1 : tape, i64, i64
+            yield %b, %j, %m
+          } else { yield %t1, 0, 0 }
+          %t3 = if %p { %c = push %t2, %i, %n  %d = push %c, %i, %n  yield %d } else { yield %t2 }
+          %r = if %p {
+            %e, %x = pop %t3 : tape, [f64]
+            %y = load %x, 0
+            yield %y
+          } else { yield 1.0 }
+          return %r
+        }";
+    let fault = Both::new(twice).compiled("f", &[Arg::Bool(true)]).0.unwrap_err();
+    assert_eq!(fault.kind, FaultKind::Record);
+}
+
+/// Other numbers than 0 and 1 are no truth values, and must not get into an array of them.
+#[test]
+fn a_truth_value_is_popped_where_a_number_was_pushed() {
+    let text = "
+        func @f(%i: i64, %p: bool, %t: tape) -> [bool] {
+          %x = fill 1, false
+          %t1 = if %p { %a = push %t, %i  yield %a } else { yield %t }
+          %r = if %p { %b, %q = pop %t1 : tape, bool  yield %q } else { yield %p }
+          %y = store %x, 0, %r
+          return %y
+        }";
+    let both = Both::new(text);
+    for i in 0..300 {
+        let out = both.compiled("f", &[Arg::I64(i), Arg::Bool(true)]).0.unwrap();
+        let Bits::Shaped(_, (_, elements)) = &out[0] else { panic!() };
+        assert_eq!(elements[0], i as u64 & 1);
+    }
+}
+
+#[test]
+fn no_tape_is_popped() {
+    let text = "
+        func @f(%i: i64, %p: bool, %t: tape) -> i64 {
+          %t1 = push %t, %i
+          %r = if %p { %b, %u = pop %t1 : tape, tape  %u1 = push %u, %i  yield 1 } else { yield 0 }
+          return %r
+        }";
+    let error = Program::compile(&module(text), &["f"]).unwrap_err().to_string();
+    assert!(error.contains("no tape is ever recorded"), "{error}");
 }

@@ -109,6 +109,61 @@ fn the_limit_holds_for_all() {
     assert!(run(1, 34).is_err());
 }
 
+/// Tapes that are open at the same time and grow in turn share what there is, and what one gives back the
+/// other may use.
+#[test]
+fn the_limit_holds_for_tapes_that_grow_in_turn() {
+    let text = "
+        func @f(%n: i64, %m: i64) -> i64 {
+          %t = tape
+          %u = tape
+          %t1, %u1 = for %i in 0..%n carry (%a = %t, %p = %u) {
+            %b = push %a, %i
+            %q = push %p, %i
+            yield %b, %q
+          }
+          %t2 = for %j in 0..%n carry (%c = %t1) { %d, %x = pop %c : tape, i64  yield %d }
+          %u2 = for %k in 0..%m carry (%e = %u1) { %g = push %e, %k  yield %g }
+          %u3, %y = pop %u2 : tape, i64
+          return %y
+        }
+        func @given(%t: tape, %u: tape, %n: i64) -> i64 {
+          %t1, %u1 = for %i in 0..%n carry (%a = %t, %p = %u) {
+            %b = push %a, %i
+            %q = push %p, %i
+            yield %b, %q
+          }
+          return %n
+        }
+        func @left(%n: i64) -> i64 {
+          %s = for %i in 0..%n carry (%a = 0) {
+            %t = tape
+            %t1 = push %t, %i, %i, %i
+            yield %i
+          }
+          return %s
+        }";
+    let mut both = Both::new(text);
+    both.options.tape_limit = Some(800);
+    let run = |entry, args: &[i64]| {
+        let args: Vec<Arg> = args.iter().map(|x| Arg::I64(*x)).collect();
+        let (ran, stats) = both.compiled(entry, &args);
+        assert!(stats.tape_peak_bytes <= 800, "{}", stats.tape_peak_bytes);
+        ran.map_err(|fault| fault.kind)
+    };
+    let over = Err(FaultKind::TapeLimit(800));
+    assert!(run("f", &[50, 50]).is_ok());
+    assert_eq!(run("f", &[51, 1]), over);
+    assert_eq!(run("f", &[100, 1]), over);
+    assert_eq!(run("f", &[50, 51]), over);
+    assert!(run("f", &[20, 80]).is_ok());
+    assert_eq!(run("f", &[20, 81]), over);
+    assert!(run("given", &[50]).is_ok());
+    assert_eq!(run("given", &[51]), over);
+    // Records left on a tape go with it.
+    assert!(run("left", &[1000]).is_ok());
+}
+
 #[test]
 fn tapes_that_swap_and_meet() {
     let text = "
