@@ -92,14 +92,17 @@ fn slopes(prim: Prim, args: &[Val]) -> Vec<f64> {
     let derived = Derived::new(func, wrt.clone()).unwrap();
     let mut engine = Interpreter::default();
     let (_, reverse) = derived.vjp(&mut engine, args, &[Val::f64(1.0)]).unwrap();
-    for (k, want) in check::floats(&reverse).into_iter().enumerate() {
+    let slopes = check::floats(&reverse);
+    for (k, want) in slopes.iter().copied().enumerate() {
         let along: Vec<Val> = (0..wrt.len()).map(|j| Val::f64(f64::from(j == k))).collect();
         let (_, forward) = derived.jvp(&mut engine, args, &along).unwrap();
-        // A tangent of zero times an infinite slope of another input is no number.
         let got = check::floats(&forward)[0];
-        assert!(got == want || got.is_nan(), "{}: {got} and {want}", prim.name());
+        // A tangent of zero times an infinite slope of another input is no number.
+        let infinite = |(j, s): (usize, &f64)| j != k && s.is_infinite();
+        let lost = got.is_nan() && slopes.iter().enumerate().any(infinite);
+        assert!(got == want || lost, "{} at {args:?}: {got} and {want}", prim.name());
     }
-    check::floats(&reverse)
+    slopes
 }
 
 #[test]
@@ -121,6 +124,8 @@ fn slopes_at_kinks_and_ends() {
         (Prim::Pow, &[0.0, 2.0], &[0.0, 0.0]),
         (Prim::Pow, &[0.0, 1.0], &[1.0, 0.0]),
         (Prim::Pow, &[0.0, 0.0], &[0.0, 0.0]),
+        (Prim::Pow, &[1e-310, 0.0], &[0.0, -713.8013788281542]),
+        (Prim::Pow, &[0.0, 0.5], &[inf, 0.0]),
         (Prim::Cbrt, &[0.0], &[inf]),
         (Prim::LogAddExp, &[inf, 1.0], &[1.0, 0.0]),
         (Prim::LogAddExp, &[-inf, 1.0], &[0.0, 1.0]),

@@ -274,7 +274,7 @@ impl Entry {
                 return Err(RunError::ArgumentType { entry, position, wanted, given });
             }
             if let Arg::Shaped(x) = arg
-                && shaped::fits(&x.shape) != Some(x.len())
+                && shaped::checked_count(&x.shape) != Some(x.len())
             {
                 return Err(RunError::ArgumentShape { entry: entry.into(), position: k + 1 });
             }

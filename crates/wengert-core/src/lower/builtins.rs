@@ -7,10 +7,10 @@ use super::env::View;
 use super::operand::{Fresh, Operand, described, described_operand, described_rank, join_elem};
 use super::{Lowered, Lowering, functions};
 use crate::arrays;
-use crate::ir::{Elem, Op, Type, Value};
+use crate::ir::{Builder, Elem, Op, Type, Value};
 use crate::ops::{ArrayOp, Prim, Scalar};
 use crate::span::{Diagnostic, Span};
-use crate::surface::tree::{Expr, ExprKind, Keyword, Name};
+use crate::surface::tree::{BinaryOp, Expr, ExprKind, Keyword, Name};
 
 /// The arguments of a library function, in the order of its parameters.
 struct Given<'e> {
@@ -43,9 +43,11 @@ const FUNCTIONS: &[(&str, &[&str])] = &[
     ("int", &["x"]), ("int_trunc", &["x"]), ("int_floor", &["x"]), ("int_ceil", &["x"]),
     ("int_round", &["number"]), ("round", &["a"]),
     ("min", &["*"]), ("max", &["*"]), ("minimum", &["x1", "x2"]), ("maximum", &["x1", "x2"]),
-    ("pow", &["x1", "x2"]), ("mod", &["x1", "x2"]), ("square", &["x"]),
-    ("isnan", &["x"]), ("isinf", &["x"]), ("isfinite", &["x"]),
-    ("logical_and", &["x1", "x2"]), ("logical_or", &["x1", "x2"]), ("logical_not", &["x"]),
+    ("pow", &["x1", "x2"]), ("float_power", &["x1", "x2"]), ("mod", &["x1", "x2"]),
+    ("divmod", &["x1", "x2"]), ("square", &["x"]),
+    ("isnan", &["x"]), ("isinf", &["x"]), ("isfinite", &["x"]), ("heaviside", &["x1", "x2"]),
+    ("logical_and", &["x1", "x2"]), ("logical_or", &["x1", "x2"]), ("logical_xor", &["x1", "x2"]),
+    ("logical_not", &["x"]),
     ("degrees", &["x"]), ("radians", &["x"]),
     ("digamma", &["x"]), ("polygamma", &["n", "x"]),
     ("len", &["x"]), ("ndim", &["a"]), ("size", &["a"]), ("shape", &["a"]),
@@ -54,26 +56,35 @@ const FUNCTIONS: &[(&str, &[&str])] = &[
     ("zeros_like", &["a"]), ("ones_like", &["a"]), ("empty_like", &["a"]),
     ("full_like", &["a", "fill_value"]),
     ("array", &["object", "dtype?"]), ("asarray", &["a", "dtype?"]), ("copy", &["a"]),
-    ("arange", &["start", "stop?", "step?"]), ("linspace", &["start", "stop", "num?"]),
-    ("eye", &["N", "M?"]), ("identity", &["n"]),
+    ("list", &["x"]), ("tuple", &["x"]),
+    ("arange", &["start", "stop?", "step?"]), ("linspace", &["start", "stop", "num?", "endpoint?"]),
+    ("eye", &["N", "M?"]), ("identity", &["n"]), ("diag", &["v"]), ("trace", &["a"]),
     ("sum", &["a", "axis?", "keepdims?"]), ("mean", &["a", "axis?", "keepdims?"]),
     ("prod", &["a", "axis?", "keepdims?"]),
     ("amax", &["a", "axis?", "keepdims?"]), ("amin", &["a", "axis?", "keepdims?"]),
-    ("argmax", &["a"]), ("argmin", &["a"]),
+    ("any", &["a", "axis?", "keepdims?"]), ("all", &["a", "axis?", "keepdims?"]),
+    ("argmax", &["a", "axis?"]), ("argmin", &["a", "axis?"]),
+    ("std", &["a", "axis?", "ddof?", "keepdims?"]), ("var", &["a", "axis?", "ddof?", "keepdims?"]),
     ("norm", &["x", "ord?", "axis?", "keepdims?"]),
-    ("any", &["a"]), ("all", &["a"]),
-    ("cumsum", &["a", "axis?"]), ("cumprod", &["a"]),
-    ("dot", &["a", "b"]), ("matmul", &["a", "b"]), ("vdot", &["a", "b"]), ("inner", &["a", "b"]),
+    ("sum_items", &["iterable", "start?"]), ("fsum", &["seq"]), ("prod_items", &["iterable"]),
+    ("dist", &["p", "q"]),
+    ("cumsum", &["a", "axis?"]), ("cumprod", &["a", "axis?"]), ("diff", &["a", "n?", "axis?"]),
+    ("trapezoid", &["y", "x?", "dx?"]),
+    ("dot", &["a", "b"]), ("matmul", &["x1", "x2"]), ("vdot", &["a", "b"]), ("inner", &["a", "b"]),
     ("outer", &["a", "b"]), ("einsum", &["subscripts", "*"]),
-    ("transpose", &["a", "axes?"]), ("reshape", &["a", "shape"]), ("ravel", &["a"]),
+    ("transpose", &["a", "axes?"]), ("swapaxes", &["a", "axis1", "axis2"]),
+    ("moveaxis", &["a", "source", "destination"]),
+    ("reshape", &["a", "shape"]), ("ravel", &["a"]), ("squeeze", &["a", "axis"]),
+    ("expand_dims", &["a", "axis"]), ("broadcast_to", &["array", "shape"]),
     ("concatenate", &["arrays", "axis?"]), ("stack", &["arrays", "axis?"]),
     ("hstack", &["arrays"]), ("vstack", &["arrays"]),
+    ("flip", &["m", "axis?"]), ("roll", &["a", "shift", "axis?"]), ("tile", &["A", "reps"]),
+    ("repeat", &["a", "repeats"]),
     ("where", &["condition", "x", "y"]), ("clip", &["a", "a_min", "a_max"]),
-    ("sort", &["a"]), ("argsort", &["a"]), ("take", &["a", "indices"]),
+    ("sort", &["a", "axis?"]), ("argsort", &["a", "axis?"]), ("sorted", &["iterable"]),
+    ("take", &["a", "indices", "axis?"]),
     ("searchsorted", &["a", "v", "side?"]), ("interp", &["x", "xp", "fp"]),
-    ("softmax", &["x"]), ("logsumexp", &["a"]),
-    ("expand_dims", &["a", "axis"]), ("swapaxes", &["a", "axis1", "axis2"]),
-    ("broadcast_to", &["array", "shape"]),
+    ("softmax", &["x", "axis?"]), ("logsumexp", &["a", "axis?", "keepdims?"]),
 ];
 
 impl Lowering<'_> {
@@ -221,13 +232,6 @@ impl Lowering<'_> {
         Err(Diagnostic::new("type", message)
             .label(a.span(), format!("this is {}", described(self.b.ty(v))))
             .help("make one, as in `np.array([a, b])`"))
-    }
-
-    /// An array of floats.
-    fn float_array(&mut self, given: &Given, k: usize) -> Lowered<Value> {
-        let v = self.array_value(given, k)?;
-        let elem = self.float_elem(v);
-        self.convert(v, elem, self.needed(given, k).span())
     }
 
     /// An integer that is written out.
@@ -426,19 +430,37 @@ impl Lowering<'_> {
                 let v = self.larger(given.name == "minimum", x, y, true, span)?;
                 Ok(self.made(v))
             }
-            "pow" | "mod" => {
-                let (x, y) = (self.number(given, 0)?, self.number(given, 1)?);
-                let op = if given.name == "pow" {
-                    crate::surface::tree::BinaryOp::Pow
-                } else {
-                    crate::surface::tree::BinaryOp::Rem
-                };
+            "pow" | "float_power" | "mod" => {
+                let (mut x, y) = (self.number(given, 0)?, self.number(given, 1)?);
+                if given.name == "float_power" {
+                    let elem = self.float_elem(x);
+                    x = self.convert(x, elem, span)?;
+                }
+                let op = if given.name == "mod" { BinaryOp::Rem } else { BinaryOp::Pow };
                 let v = self.combine(op, x, y, span)?;
                 Ok(self.made(v))
             }
+            "divmod" => {
+                let (x, y) = (self.number(given, 0)?, self.number(given, 1)?);
+                let whole = self.combine(BinaryOp::FloorDiv, x, y, span)?;
+                let rest = self.combine(BinaryOp::Rem, x, y, span)?;
+                Ok(Operand::Tuple(vec![(self.made(whole), span), (self.made(rest), span)]))
+            }
+            "heaviside" => {
+                let (x, y) = (self.number(given, 0)?, self.number(given, 1)?);
+                let v = self.by(given, |b| arrays::heaviside(b, x, y))?;
+                Ok(self.made(v))
+            }
+            "list" | "tuple" => {
+                let a = self.needed(given, 0).clone();
+                match self.operand(&a)? {
+                    items @ (Operand::Tuple(_) | Operand::List(_)) => Ok(items),
+                    _ => Err(unknown_function(given.name, span)),
+                }
+            }
             "square" => {
                 let x = self.number(given, 0)?;
-                let v = self.combine(crate::surface::tree::BinaryOp::Mul, x, x, span)?;
+                let v = self.combine(BinaryOp::Mul, x, x, span)?;
                 Ok(self.made(v))
             }
             "degrees" | "radians" => {
@@ -469,10 +491,14 @@ impl Lowering<'_> {
                 self.keep_units(v, x);
                 Ok(self.made(v))
             }
-            "logical_and" | "logical_or" => {
+            "logical_and" | "logical_or" | "logical_xor" => {
                 let (x, y) = (self.truths(given, 0)?, self.truths(given, 1)?);
-                let row = if given.name == "logical_and" { Prim::And } else { Prim::Or };
-                let v = self.spread_row(row, vec![x, y], span);
+                let op = match given.name {
+                    "logical_and" => BinaryOp::BitAnd,
+                    "logical_or" => BinaryOp::BitOr,
+                    _ => BinaryOp::BitXor,
+                };
+                let v = self.combine(op, x, y, span)?;
                 Ok(self.made(v))
             }
             "logical_not" => {
@@ -593,29 +619,33 @@ impl Lowering<'_> {
                     }
                 }
             }
-            "sum" | "mean" | "prod" | "amax" | "amin" => {
-                let mut x = self.array_value(given, 0)?;
-                if self.elem(x) == Elem::Bool {
-                    x = self.convert(x, Elem::I64, span)?;
-                }
-                if !self.elem(x).is_float() && given.name == "mean" {
-                    x = self.convert(x, Elem::F64, span)?;
-                }
-                let rank = self.b.ty(x).rank();
-                let axis = self.axis(given, 1, rank)?;
-                self.b.at(span);
-                let b = &mut self.b;
-                let v = match given.name {
+            "sum" | "mean" | "prod" | "amax" | "amin" | "any" | "all" | "logsumexp" => {
+                let x = self.array_value(given, 0)?;
+                let axis = self.axis(given, 1, self.b.ty(x).rank())?;
+                let v = self.by(given, |b| match given.name {
                     "sum" => arrays::sum(b, x, axis),
                     "mean" => arrays::mean(b, x, axis),
                     "prod" => arrays::prod(b, x, axis),
                     "amax" => arrays::max(b, x, axis),
-                    _ => arrays::min(b, x, axis),
-                };
+                    "amin" => arrays::min(b, x, axis),
+                    "any" => arrays::any(b, x, axis),
+                    "all" => arrays::all(b, x, axis),
+                    _ => arrays::logsumexp(b, x, axis),
+                })?;
                 self.keep_axis(given, 2, x, axis, v)
             }
+            "std" | "var" => {
+                let x = self.array_value(given, 0)?;
+                let axis = self.axis(given, 1, self.b.ty(x).rank())?;
+                let ddof = self.constant(given, 2, "`ddof`")?.unwrap_or(0);
+                let v = self.by(given, |b| match given.name {
+                    "std" => arrays::std(b, x, axis, ddof),
+                    _ => arrays::variance(b, x, axis, ddof),
+                })?;
+                self.keep_axis(given, 3, x, axis, v)
+            }
             "norm" => {
-                let x = self.float_array(given, 0)?;
+                let x = self.array_value(given, 0)?;
                 let order = self.constant(given, 1, "the order of a norm")?;
                 if !matches!(order, None | Some(2)) {
                     let span = given.args[1].as_ref().map_or(span, Argument::span);
@@ -623,73 +653,101 @@ impl Lowering<'_> {
                         .label(span, "this order")
                         .help("for others write `np.sum(np.abs(x) ** p) ** (1 / p)` or `np.max(np.abs(x))`"));
                 }
-                let rank = self.b.ty(x).rank();
-                let axis = self.axis(given, 2, rank)?;
-                self.b.at(span);
-                let v = arrays::norm(&mut self.b, x, axis);
+                let axis = self.axis(given, 2, self.b.ty(x).rank())?;
+                let v = self.by(given, |b| arrays::norm(b, x, axis))?;
                 self.keep_axis(given, 3, x, axis, v)
             }
-            "argmax" | "argmin" => {
+            "sum_items" | "fsum" | "prod_items" => self.folded(given),
+            "dist" => {
+                let (x, y) = (self.array_value(given, 0)?, self.array_value(given, 1)?);
+                let d = self.combine(BinaryOp::Sub, x, y, span)?;
+                let v = self.by(given, |b| arrays::norm(b, d, None))?;
+                Ok(self.made(v))
+            }
+            "argmax" | "argmin" | "cumsum" | "cumprod" | "softmax" | "sort" | "argsort" | "flip"
+            | "sorted" => {
                 let x = self.array_value(given, 0)?;
-                self.b.at(span);
-                let v = if given.name == "argmax" {
-                    arrays::argmax(&mut self.b, x)
-                } else {
-                    arrays::argmin(&mut self.b, x)
-                };
-                Ok(self.made(v))
-            }
-            "cumsum" => {
-                let x = self.float_array(given, 0)?;
                 let rank = self.b.ty(x).rank();
-                let axis = self.axis(given, 1, rank)?;
-                self.b.at(span);
-                let (x, axis) = match axis {
-                    Some(axis) => (x, axis),
-                    None => (self.flattened(x), 0),
-                };
-                let v = arrays::cumsum(&mut self.b, x, axis);
+                let axis = if given.name == "sorted" { None } else { self.axis(given, 1, rank)? };
+                let v = self.by(given, |b| match given.name {
+                    "argmax" => arrays::argmax(b, x, axis),
+                    "argmin" => arrays::argmin(b, x, axis),
+                    "cumsum" => arrays::cumsum(b, x, axis),
+                    "cumprod" => arrays::cumprod(b, x, axis),
+                    "softmax" => arrays::softmax(b, x, axis),
+                    "argsort" => arrays::argsort(b, x, axis),
+                    "flip" => arrays::flip(b, x, axis),
+                    _ => arrays::sort(b, x, axis),
+                })?;
+                if matches!(given.name, "argmax" | "argmin") {
+                    self.lower_bounds.insert(v, 0);
+                }
+                self.copied(v, x)
+            }
+            "diff" => {
+                let x = self.array_value(given, 0)?;
+                if !matches!(self.constant(given, 1, "`n`")?, None | Some(1)) {
+                    return Err(Diagnostic::new("unsupported-function", "only first differences are supported")
+                        .label(span, "this call")
+                        .help("call `np.diff` again on the result"));
+                }
+                let axis = self.axis(given, 2, self.b.ty(x).rank())?;
+                let v = self.by(given, |b| arrays::diff(b, x, axis))?;
                 Ok(self.made(v))
             }
-            "cumprod" => {
-                let x = self.float_array(given, 0)?;
-                self.b.at(span);
-                let x = self.flattened(x);
-                let v = arrays::cumprod(&mut self.b, x);
+            "trapezoid" => {
+                let y = self.array_value(given, 0)?;
+                let mut others = [None, None];
+                for (k, slot) in others.iter_mut().enumerate() {
+                    if let Some(Some(a)) = given.args.get(k + 1).cloned() {
+                        *slot = Some(self.argument(&a)?);
+                    }
+                }
+                let v = self.by(given, |b| arrays::trapezoid(b, y, others[0], others[1]))?;
                 Ok(self.made(v))
             }
-            "dot" | "matmul" | "vdot" | "inner" => self.product(given),
-            "outer" => {
-                let (x, y) = (self.float_array(given, 0)?, self.float_array(given, 1)?);
-                self.b.at(span);
-                let (x, y) = (self.flattened(x), self.flattened(y));
-                let (x, y) = self.same_floats(x, y, span)?;
-                let v = arrays::outer(&mut self.b, x, y);
+            "dot" | "matmul" | "vdot" | "inner" | "outer" => {
+                let (x, y) = (self.number(given, 0)?, self.number(given, 1)?);
+                let scalars = [x, y].iter().any(|v| !self.b.ty(*v).is_array());
+                if scalars && matches!(given.name, "dot" | "inner") {
+                    let v = self.combine(BinaryOp::Mul, x, y, span)?;
+                    return Ok(self.made(v));
+                }
+                let (x, y) = (self.array_value(given, 0)?, self.array_value(given, 1)?);
+                let ranks = (self.b.ty(x).rank(), self.b.ty(y).rank());
+                let v = self.by(given, |b| match given.name {
+                    "dot" if ranks.0 == 1 && ranks.1 == 1 => arrays::dot(b, x, y),
+                    "dot" if ranks.0 <= 2 && ranks.1 <= 2 => arrays::matmul(b, x, y),
+                    "dot" => Err("`dot` of arrays with more than two axes: use `matmul` or `einsum`".into()),
+                    "matmul" => arrays::matmul(b, x, y),
+                    "vdot" => arrays::vdot(b, x, y),
+                    "inner" => arrays::inner(b, x, y),
+                    _ => arrays::outer(b, x, y),
+                })?;
                 Ok(self.made(v))
             }
             "einsum" => self.einsum(given),
-            "transpose" => {
+            "transpose" | "swapaxes" | "moveaxis" => {
                 let a = self.needed(given, 0).clone();
                 let operand = self.operand(&a)?;
                 let view = self.as_view(operand, a.span())?;
                 let rank = self.rank_of(&view);
-                let order = match given.args.get(1) {
-                    Some(Some(axes)) => self.order(&axes.clone(), rank)?,
-                    _ => (0..rank).rev().collect(),
-                };
-                self.b.at(span);
-                Ok(Operand::Array(self.permuted(&view, &order)))
-            }
-            "swapaxes" => {
-                let a = self.needed(given, 0).clone();
-                let operand = self.operand(&a)?;
-                let view = self.as_view(operand, a.span())?;
-                let rank = self.rank_of(&view);
-                let (i, j) = (self.axis(given, 1, rank)?, self.axis(given, 2, rank)?);
                 let mut order: Vec<usize> = (0..rank).collect();
-                if let (Some(i), Some(j)) = (i, j) {
-                    order.swap(i, j);
+                match (given.name, given.args.get(1)) {
+                    ("transpose", Some(Some(axes))) => order = self.order(&axes.clone(), rank)?,
+                    ("transpose", _) => order.reverse(),
+                    _ => {
+                        let (i, j) = (self.axis(given, 1, rank)?, self.axis(given, 2, rank)?);
+                        let (i, j) = (i.unwrap_or(0), j.unwrap_or(0));
+                        if given.name == "swapaxes" {
+                            order.swap(i, j);
+                        } else {
+                            let axis = order.remove(i);
+                            order.insert(j, axis);
+                        }
+                    }
                 }
+                self.b.at(span);
                 Ok(Operand::Array(self.permuted(&view, &order)))
             }
             "reshape" | "ravel" => {
@@ -701,26 +759,55 @@ impl Lowering<'_> {
                 };
                 self.reshaped(operand, dims, a.span(), span)
             }
-            "expand_dims" => {
+            "expand_dims" | "squeeze" => {
                 let a = self.needed(given, 0).clone();
                 let operand = self.operand(&a)?;
                 let view = self.as_view(operand, a.span())?;
                 let rank = self.rank_of(&view);
-                let axis = self.axis(given, 1, rank + 1)?.unwrap_or(0);
                 let mut dims = self.dims_of(&view);
-                dims.insert(axis, self.b.i64(1));
+                let one = self.b.i64(1);
+                if given.name == "expand_dims" {
+                    let axis = self.axis(given, 1, rank + 1)?.unwrap_or(0);
+                    dims.insert(axis, one);
+                } else {
+                    let axis = self.axis(given, 1, rank)?.unwrap_or(0);
+                    let n = dims.remove(axis);
+                    self.b.at(span);
+                    let single = self.b.prim(Prim::IEq, &[n, one]);
+                    let message = format!("axis {axis} does not have one element");
+                    self.b.op(Op::Assert(message.into()), &[single]);
+                    if dims.is_empty() {
+                        let zero = self.b.i64(0);
+                        return Ok(self.item_of(&view, zero, span));
+                    }
+                }
                 self.reshaped(Operand::Array(view), Some(dims), a.span(), span)
             }
             "broadcast_to" => {
                 let x = self.number(given, 0)?;
                 let a = self.needed(given, 1).clone();
                 let dims = self.shape(&a)?;
-                self.b.at(span);
-                let v = arrays::broadcast(&mut self.b, x, &dims);
+                let v = self.by(given, |b| arrays::broadcast(b, x, &dims))?;
                 self.note_dims(v, &dims);
-                Ok(Operand::fresh(v))
+                self.copied(v, x)
             }
             "concatenate" | "stack" | "hstack" | "vstack" => self.joined(given),
+            "roll" => {
+                let x = self.array_value(given, 0)?;
+                let shift = self.whole_number(given, 1)?;
+                let axis = self.axis(given, 2, self.b.ty(x).rank())?;
+                let v = self.by(given, |b| arrays::roll(b, x, shift, axis))?;
+                self.copied(v, x)
+            }
+            "tile" | "repeat" => {
+                let x = self.array_value(given, 0)?;
+                let n = self.whole_number(given, 1)?;
+                let v = self.by(given, |b| match given.name {
+                    "tile" => arrays::tile(b, x, n),
+                    _ => arrays::repeat_elements(b, x, n),
+                })?;
+                self.copied(v, x)
+            }
             "where" => {
                 let c = self.truths(given, 0)?;
                 let (x, y) = (self.number(given, 1)?, self.number(given, 2)?);
@@ -738,129 +825,162 @@ impl Lowering<'_> {
                 let v = self.spread_row(Prim::Clamp, vec![x?, lo?, hi?], span);
                 Ok(self.made(v))
             }
-            "sort" | "argsort" => {
-                let x = self.array_value(given, 0)?;
-                self.vector(given, x)?;
-                self.b.at(span);
-                let v = if given.name == "sort" {
-                    arrays::sort(&mut self.b, x)
-                } else {
-                    arrays::argsort(&mut self.b, x)
-                };
-                Ok(self.made(v))
-            }
             "take" => {
                 let x = self.array_value(given, 0)?;
                 let idx = self.number(given, 1)?;
-                if self.b.ty(idx) != Type::Array(Elem::I64, 1) {
-                    return Err(Diagnostic::new("type", "`take` picks by a vector of integers")
-                        .label(self.needed(given, 1).span(), "not a vector of integers")
-                        .help("for one element write `x[i]`"));
-                }
-                self.b.at(span);
-                let idx = self.wrapped_rows(x, idx);
-                let v = self.b.array(ArrayOp::Gather, &[x, idx]);
+                let (x, axis) = match self.axis(given, 2, self.b.ty(x).rank())? {
+                    Some(axis) => (x, axis),
+                    None => (self.by(given, |b| arrays::flatten(b, x))?, 0),
+                };
+                let v = self.by(given, |b| arrays::take(b, x, idx, axis))?;
                 Ok(self.made(v))
             }
             "searchsorted" => {
-                let x = self.float_array(given, 0)?;
-                self.vector(given, x)?;
-                let v = self.number(given, 1)?;
-                let v = self.convert(v, self.elem(x), span)?;
-                let right = match &given.args.get(2) {
-                    Some(Some(Argument::Expr(e))) => {
-                        matches!(&e.kind, ExprKind::Text(t) if t == "right")
-                    }
-                    _ => false,
+                let (x, v) = (self.array_value(given, 0)?, self.number(given, 1)?);
+                let side = match given.args.get(2).cloned() {
+                    Some(Some(a)) => match self.operand(&a)? {
+                        Operand::Text(side) if side == "left" || side == "right" => side,
+                        _ => {
+                            return Err(Diagnostic::new("type", "`side` is \"left\" or \"right\"")
+                                .label(a.span(), "neither"));
+                        }
+                    },
+                    _ => "left".into(),
                 };
-                if self.b.ty(v).is_array() {
-                    return Err(Diagnostic::new("unsupported-array", "`searchsorted` looks for one number")
-                        .label(self.needed(given, 1).span(), "this is an array")
-                        .help("write a loop over it"));
-                }
-                self.b.at(span);
-                let at = arrays::searchsorted(&mut self.b, x, v, right);
+                let at = self.by(given, |b| arrays::searchsorted(b, x, v, side == "right"))?;
                 self.lower_bounds.insert(at, 0);
                 Ok(self.made(at))
             }
             "interp" => {
                 let v = self.number(given, 0)?;
-                let (x, y) = (self.float_array(given, 1)?, self.float_array(given, 2)?);
-                let (x, y) = self.same_floats(x, y, span)?;
-                let v = self.convert(v, self.elem(x), span)?;
-                if self.b.ty(v).is_array() {
-                    return Err(Diagnostic::new("unsupported-array", "`interp` takes one number")
-                        .label(self.needed(given, 0).span(), "this is an array")
-                        .help("write a loop over it"));
-                }
-                self.b.at(span);
-                let y = arrays::interp(&mut self.b, v, x, y);
+                let (x, y) = (self.array_value(given, 1)?, self.array_value(given, 2)?);
+                let y = self.by(given, |b| arrays::interp(b, v, x, y))?;
                 Ok(self.made(y))
             }
-            "softmax" | "logsumexp" => {
-                let x = self.float_array(given, 0)?;
-                self.b.at(span);
-                let v = if given.name == "softmax" {
-                    arrays::softmax(&mut self.b, x)
-                } else {
-                    arrays::logsumexp(&mut self.b, x)
-                };
-                if given.name == "softmax" {
-                    self.keep_units(v, x);
+            "arange" => {
+                let first = self.number(given, 0)?;
+                let mut bounds = [None, Some(first), None];
+                if let Some(Some(a)) = given.args.get(1).cloned() {
+                    bounds = [Some(first), Some(self.argument(&a)?), None];
                 }
+                if let Some(Some(a)) = given.args.get(2).cloned() {
+                    bounds[2] = Some(self.argument(&a)?);
+                }
+                let float = bounds.iter().flatten().any(|v| self.elem(*v).is_float());
+                let elem = if float { Elem::F64 } else { Elem::I64 };
+                let defaults = [0.0, 0.0, 1.0];
+                let mut values = Vec::new();
+                for (bound, default) in bounds.into_iter().zip(defaults) {
+                    let v = match bound {
+                        Some(v) => v,
+                        None => self.b.i64(default as i64),
+                    };
+                    values.push(self.convert(v, elem, span)?);
+                }
+                let v = self.by(given, |b| arrays::arange(b, values[0], values[1], values[2]))?;
                 Ok(self.made(v))
             }
-            "any" | "all" => {
-                let x = self.truths(given, 0)?;
-                if !self.b.ty(x).is_array() {
-                    return Ok(Operand::Scalar(x));
-                }
-                self.b.at(span);
-                // One truth is the largest of all, or the smallest.
-                let numbers = self.convert(x, Elem::I64, span)?;
-                let n = self.count(numbers);
-                let flat = self.flattened(numbers);
-                let all = given.name == "all";
-                let start = self.b.i64(i64::from(all));
-                let row = if all { Prim::IMin } else { Prim::IMax };
-                let v = arrays::repeat(&mut self.b, n, &[start], |b, i, carry| {
-                    let x = b.load(flat, i);
-                    vec![b.prim(row, &[carry[0], x])]
-                })[0];
-                let zero = self.b.i64(0);
-                Ok(Operand::Scalar(self.b.prim(Prim::INe, &[v, zero])))
+            "linspace" => {
+                let (start, stop) = (self.number(given, 0)?, self.number(given, 1)?);
+                let (start, stop) =
+                    (self.convert(start, Elem::F64, span)?, self.convert(stop, Elem::F64, span)?);
+                let n = match given.args.get(2) {
+                    Some(Some(_)) => self.whole_number(given, 2)?,
+                    _ => self.b.i64(50),
+                };
+                let endpoint = self.constant(given, 3, "`endpoint`")?.unwrap_or(1) != 0;
+                let v = self.by(given, |b| arrays::linspace(b, start, stop, n, endpoint))?;
+                Ok(self.made(v))
             }
-            "arange" => self.arange(given),
-            "linspace" => self.linspace(given),
             "eye" | "identity" => {
-                let a = self.needed(given, 0).clone();
-                let n = self.shape(&a)?[0];
+                let n = self.whole_number(given, 0)?;
                 let m = match given.args.get(1) {
-                    Some(Some(m)) => self.shape(&m.clone())?[0],
+                    Some(Some(_)) => self.whole_number(given, 1)?,
                     _ => n,
                 };
-                self.b.at(span);
-                let (zero, one) = (self.b.f64(0.0), self.b.f64(1.0));
-                let x = self.b.filled(&[n, m], zero);
-                let least = self.b.prim(Prim::IMin, &[n, m]);
-                let v = arrays::repeat(&mut self.b, least, &[x], |b, i, carry| {
-                    vec![b.with_element(carry[0], &[i, i], one)]
-                })[0];
+                let v = self.by(given, |b| arrays::eye(b, n, m, Elem::F64))?;
+                Ok(self.made(v))
+            }
+            "diag" | "trace" => {
+                let x = self.array_value(given, 0)?;
+                let v = self.by(given, |b| match given.name {
+                    "diag" => arrays::diag(b, x),
+                    _ => arrays::trace(b, x),
+                })?;
                 Ok(self.made(v))
             }
             other => Err(unknown_function(other, span)),
         }
     }
 
-    fn vector(&self, given: &Given, x: Value) -> Lowered<()> {
-        let rank = self.b.ty(x).rank();
-        if rank == 1 {
-            return Ok(());
+    /// What a function of arrays appends, at the place of the call.
+    fn by(
+        &mut self,
+        given: &Given,
+        make: impl FnOnce(&mut Builder) -> Result<Value, String>,
+    ) -> Lowered<Value> {
+        self.b.at(given.span);
+        make(&mut self.b).map_err(|message| {
+            Diagnostic::new("shape", message)
+                .label(given.span, "this call")
+                .help("look at the ranks and kinds of its arguments")
+        })
+    }
+
+    /// A result that may be the operand itself, which others may write.
+    fn copied(&mut self, v: Value, operand: Value) -> Lowered<Operand> {
+        if v != operand || !self.b.ty(v).is_array() {
+            return Ok(self.made(v));
         }
-        let message = format!("`{}` takes a vector", given.name);
-        Err(Diagnostic::new("shape", message)
-            .label(self.needed(given, 0).span(), format!("this is {}", described_rank(rank)))
-            .help("take one row at a time, or `np.ravel(x)`"))
+        let copy = self.b.op(Op::Copy, &[v])[0];
+        self.keep_units(copy, v);
+        Ok(Operand::fresh(copy))
+    }
+
+    /// An argument that must be one integer.
+    fn whole_number(&mut self, given: &Given, k: usize) -> Lowered<Value> {
+        let a = self.needed(given, k).clone();
+        let dims = self.shape(&a)?;
+        match dims[..] {
+            [n] => Ok(n),
+            _ => Err(Diagnostic::new("type", format!("`{}` takes one integer here", given.name))
+                .label(a.span(), "several numbers")),
+        }
+    }
+
+    /// Python's `sum` and `math.prod`: of the items of a list or an array along its first axis.
+    fn folded(&mut self, given: &Given) -> Lowered<Operand> {
+        let span = given.span;
+        let a = self.needed(given, 0).clone();
+        let op = if given.name == "prod_items" { BinaryOp::Mul } else { BinaryOp::Add };
+        let start = match given.args.get(1).cloned() {
+            Some(Some(start)) => Some((self.operand(&start)?, start.span())),
+            _ => None,
+        };
+        let total = match self.operand(&a)? {
+            Operand::Tuple(items) | Operand::List(items) => {
+                let one = self.b.i64(i64::from(op == BinaryOp::Mul));
+                let mut total = Operand::Scalar(one);
+                for (item, at) in items {
+                    total = self.binary(op, (&total, span), (&item, at))?;
+                }
+                total
+            }
+            operand => {
+                let x = self.value(&operand, a.span())?;
+                let rank = self.b.ty(x).rank();
+                let axis = (rank > 1).then_some(0);
+                let v = self.by(given, |b| match op {
+                    BinaryOp::Mul => arrays::prod(b, x, axis),
+                    _ => arrays::sum(b, x, axis),
+                })?;
+                self.made(v)
+            }
+        };
+        match start {
+            Some((start, at)) => self.binary(op, (&start, at), (&total, span)),
+            None => Ok(total),
+        }
     }
 
     /// Truth values: conditions, or what numbers are not zero.
@@ -947,9 +1067,10 @@ impl Lowering<'_> {
                     .label(at, format!("this is {}", described_rank(self.b.ty(x).rank())))
                     .help(format!("use `np.{}(x)`", given.name)));
             }
-            self.b.at(span);
-            let b = &mut self.b;
-            let v = if least { arrays::min(b, x, None) } else { arrays::max(b, x, None) };
+            let v = self.by(given, |b| match least {
+                true => arrays::min(b, x, None),
+                false => arrays::max(b, x, None),
+            })?;
             return Ok(self.made(v));
         }
         let Some(((first, at), rest)) = values.split_first() else {
@@ -1009,56 +1130,6 @@ impl Lowering<'_> {
             .unwrap_or_else(|| self.b.i64(1))
     }
 
-    /// The elements of an array as a vector.
-    fn flattened(&mut self, x: Value) -> Value {
-        if self.b.ty(x).rank() == 1 {
-            return x;
-        }
-        let n = self.count(x);
-        self.b.array(ArrayOp::Reshape, &[x, n])
-    }
-
-    /// Two arrays with one kind of floats.
-    fn same_floats(&mut self, x: Value, y: Value, span: Span) -> Lowered<(Value, Value)> {
-        let elem = self.common_elem(x, y);
-        let elem = if elem.is_float() { elem } else { Elem::F64 };
-        Ok((self.convert(x, elem, span)?, self.convert(y, elem, span)?))
-    }
-
-    fn product(&mut self, given: &Given) -> Lowered<Operand> {
-        let span = given.span;
-        let (x, y) = (self.number(given, 0)?, self.number(given, 1)?);
-        let (rx, ry) = (self.b.ty(x).rank(), self.b.ty(y).rank());
-        if (rx == 0 || ry == 0) && given.name != "matmul" {
-            let v = self.combine(crate::surface::tree::BinaryOp::Mul, x, y, span)?;
-            return Ok(self.made(v));
-        }
-        let (x, y) = self.same_floats(x, y, span)?;
-        self.b.at(span);
-        let v = match (rx, ry, given.name) {
-            (1, 1, _) => arrays::dot(&mut self.b, x, y),
-            (_, _, "vdot") => {
-                let (x, y) = (self.flattened(x), self.flattened(y));
-                arrays::dot(&mut self.b, x, y)
-            }
-            (2, 1, _) => arrays::matvec(&mut self.b, x, y),
-            (1, 2, "dot" | "matmul") => arrays::reduce::vecmat(&mut self.b, x, y),
-            (2, 2, "dot" | "matmul") => arrays::matmul(&mut self.b, x, y),
-            _ => {
-                let message = format!(
-                    "`{}` of {} and {} is not supported",
-                    given.name,
-                    described_rank(rx),
-                    described_rank(ry)
-                );
-                return Err(Diagnostic::new("shape", message)
-                    .label(span, "this product")
-                    .help("use `np.einsum`, which says which axes are summed"));
-            }
-        };
-        Ok(self.made(v))
-    }
-
     fn einsum(&mut self, given: &Given) -> Lowered<Operand> {
         let a = self.needed(given, 0).clone();
         let Operand::Text(formula) = self.operand(&a)? else {
@@ -1068,13 +1139,10 @@ impl Lowering<'_> {
         };
         let mut values = Vec::new();
         for k in 1..given.args.len() {
-            values.push(self.float_array(given, k)?);
+            values.push(self.number(given, k)?);
         }
-        if let Some(first) = values.first().copied() {
-            for v in &mut values {
-                *v = self.same_floats(first, *v, given.span)?.1;
-            }
-        }
+        let shaped = |message| Diagnostic::new("shape", message).label(given.span, "this call");
+        let values = arrays::alike(&mut self.b, &values).map_err(shaped)?;
         self.b.at(given.span);
         match arrays::einsum(&mut self.b, &formula, &values) {
             Ok(v) => Ok(self.made(v)),
@@ -1151,7 +1219,6 @@ impl Lowering<'_> {
     }
 
     fn joined(&mut self, given: &Given) -> Lowered<Operand> {
-        let span = given.span;
         let parts = self.parts(given, 0)?;
         let stacked = matches!(given.name, "stack");
         let rank = self.same_rank(given, &parts, usize::from(given.name == "concatenate"))?;
@@ -1163,91 +1230,13 @@ impl Lowering<'_> {
             "hstack" if rank > 1 => 1,
             _ => 0,
         };
-        self.b.at(span);
-        let v = if stacked || vertical || rank == 0 {
-            arrays::stack(&mut self.b, &values, axis)
-        } else {
-            arrays::concatenate(&mut self.b, &values, axis)
-        };
-        Ok(self.made(v))
-    }
-
-    fn arange(&mut self, given: &Given) -> Lowered<Operand> {
-        let span = given.span;
-        let first = self.number(given, 0)?;
-        let (mut start, mut stop) = (None, first);
-        if let Some(Some(a)) = given.args.get(1).cloned() {
-            (start, stop) = (Some(first), self.argument(&a)?);
-        }
-        let step = match given.args.get(2).cloned() {
-            Some(Some(a)) => Some(self.argument(&a)?),
-            _ => None,
-        };
-        let all = [start, Some(stop), step];
-        let float = all.iter().flatten().any(|v| self.elem(*v).is_float());
-        let elem = if float { Elem::F64 } else { Elem::I64 };
-        let zero = self.zero(elem);
-        let one = if float { self.b.f64(1.0) } else { self.b.i64(1) };
-        let start = self.convert(start.unwrap_or(zero), elem, span)?;
-        let stop = self.convert(stop, elem, span)?;
-        let step = self.convert(step.unwrap_or(one), elem, span)?;
-        self.b.at(span);
-        let none = self.b.i64(0);
-        let n = if float {
-            let width = self.b.sub(stop, start);
-            let steps = self.b.prim(Prim::Div, &[width, step]);
-            let steps = self.b.prim(Prim::StopGradient, &[steps]);
-            self.whole("int_ceil", steps, span)?
-        } else {
-            let width = self.b.prim(Prim::ISub, &[start, stop]);
-            let steps = self.b.prim(Prim::IDiv, &[width, step]);
-            self.b.prim(Prim::INeg, &[steps])
-        };
-        let n = self.b.prim(Prim::IMax, &[n, none]);
-        let x = self.b.filled(&[n], zero);
-        let v = arrays::repeat(&mut self.b, n, &[x], |b, i, carry| {
-            let v = if float {
-                let k = b.prim(Prim::IToF, &[i]);
-                let offset = b.mul(k, step);
-                b.add(start, offset)
+        let v = self.by(given, |b| {
+            if stacked || vertical || rank == 0 {
+                arrays::stack(b, &values, axis)
             } else {
-                let offset = b.prim(Prim::WMul, &[i, step]);
-                b.prim(Prim::WAdd, &[start, offset])
-            };
-            vec![b.store(carry[0], i, v)]
-        })[0];
-        Ok(self.made(v))
-    }
-
-    fn linspace(&mut self, given: &Given) -> Lowered<Operand> {
-        let span = given.span;
-        let (start, stop) = (self.number(given, 0)?, self.number(given, 1)?);
-        let (start, stop) =
-            (self.convert(start, Elem::F64, span)?, self.convert(stop, Elem::F64, span)?);
-        let n = match given.args.get(2).cloned() {
-            Some(Some(a)) => self.shape(&a)?[0],
-            _ => self.b.i64(50),
-        };
-        self.b.at(span);
-        let (one, zero) = (self.b.i64(1), self.b.f64(0.0));
-        let last = self.b.prim(Prim::ISub, &[n, one]);
-        let steps = self.b.prim(Prim::IMax, &[last, one]);
-        let steps = self.b.prim(Prim::IToF, &[steps]);
-        let width = self.b.sub(stop, start);
-        let step = self.b.prim(Prim::Div, &[width, steps]);
-        let x = self.b.filled(&[n], zero);
-        let none = self.b.i64(0);
-        let v = arrays::repeat(&mut self.b, n, &[x], |b, i, carry| {
-            let k = b.prim(Prim::IToF, &[i]);
-            let offset = b.mul(k, step);
-            let inside = b.add(start, offset);
-            // The end is exact.
-            let at_end = b.prim(Prim::IEq, &[i, last]);
-            let several = b.prim(Prim::IGt, &[last, none]);
-            let ends = b.prim(Prim::And, &[at_end, several]);
-            let v = b.select(ends, stop, inside);
-            vec![b.store(carry[0], i, v)]
-        })[0];
+                arrays::concatenate(b, &values, axis)
+            }
+        })?;
         Ok(self.made(v))
     }
 
@@ -1320,7 +1309,7 @@ impl Lowering<'_> {
             "min" => self.function("amin", all(operand), keywords, span),
             "sum" | "mean" | "prod" | "argmax" | "argmin" | "cumsum" | "cumprod" | "dot" | "copy"
             | "clip" | "any" | "all" | "argsort" | "round" | "ravel" | "take" | "swapaxes"
-            | "searchsorted" => self.function(&name.text, all(operand), keywords, span),
+            | "searchsorted" | "std" | "var" | "trace" | "repeat" | "squeeze" => self.function(&name.text, all(operand), keywords, span),
             "flatten" => {
                 let flat = self.function("ravel", all(operand), keywords, span)?;
                 let v = self.value(&flat, span)?;
@@ -1373,13 +1362,9 @@ impl Lowering<'_> {
             "sort" => {
                 let view: View = self.as_view(operand, base.span)?;
                 let x = self.read(&view, span);
-                if self.b.ty(x).rank() != 1 {
-                    return Err(Diagnostic::new("shape", "`sort` sorts a vector")
-                        .label(base.span, format!("this is {}", described_rank(self.b.ty(x).rank())))
-                        .help("sort one row at a time"));
-                }
                 self.b.at(span);
-                let sorted = arrays::sort(&mut self.b, x);
+                let sorted = arrays::sort(&mut self.b, x, None)
+                    .map_err(|e| Diagnostic::new("shape", e).label(span, "this call"))?;
                 self.replace(&view, sorted, span, span)?;
                 Ok(Operand::None)
             }

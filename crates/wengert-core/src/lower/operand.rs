@@ -315,7 +315,8 @@ impl Lowering<'_> {
         }
         self.b.at(span);
         if rank > 0 {
-            return Ok(crate::arrays::stack(&mut self.b, &parts, 0));
+            return crate::arrays::stack(&mut self.b, &parts, 0)
+                .map_err(|e| Diagnostic::new("shape", e).label(span, "this list"));
         }
         // Numbers: an array filled with the first, then the others.
         let n = self.b.i64(parts.len() as i64);

@@ -1,6 +1,7 @@
 //! Partial derivatives as numbers: the table's expressions over `f64`.
 
 use crate::math;
+use crate::ops::real::NO_RECIPROCAL;
 use crate::ops::{Prim, Real, Scalar};
 
 impl Real for f64 {
@@ -56,7 +57,8 @@ impl Real for f64 {
         if self == other { 0.0 } else { self - other }
     }
     fn pow_less_one(self, b: Self) -> Self {
-        if self == 0.0 && b == 0.0 { 1.0 } else { self.powf(b - 1.0) }
+        let none = self.abs() <= NO_RECIPROCAL && b == 0.0;
+        if none { 1.0 } else { self.powf(b - 1.0) }
     }
     fn log_of_base(self, b: Self) -> Self {
         if self == 0.0 && b >= 0.0 { 0.0 } else { self.ln() }

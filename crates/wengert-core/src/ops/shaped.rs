@@ -68,13 +68,13 @@ impl Array {
     /// # Panics
     /// Where it has not.
     pub fn new(shape: Vec<usize>, x: Vec<f64>) -> Array {
-        assert_eq!(fits(&shape), Some(x.len()), "the shape does not fit the elements");
+        assert_eq!(checked_count(&shape), Some(x.len()), "the shape does not fit the elements");
         Array { shape, data: Data::F64(x) }
     }
 
     /// An array of equal elements; `None` where there is not enough memory.
     pub fn filled(shape: Vec<usize>, value: Scalar) -> Option<Array> {
-        let n = shape.iter().try_fold(1usize, |n, d| n.checked_mul(*d))?;
+        let n = checked_count(&shape)?;
         fn all<T: Clone>(n: usize, x: T) -> Option<Vec<T>> {
             let mut v = room::reserve(n)?;
             v.resize(n, x);
@@ -242,11 +242,11 @@ pub fn same_bits(a: &[f64], b: &[f64]) -> bool {
 /// ```
 /// use wengert_core::ops::shaped;
 ///
-/// assert_eq!(shaped::fits(&[2, 3]), Some(6));
-/// assert_eq!(shaped::fits(&[1 << 32, 1 << 32]), None);
-/// assert_eq!(shaped::fits(&[1 << 32, 1 << 32, 0]), Some(0));
+/// assert_eq!(shaped::checked_count(&[2, 3]), Some(6));
+/// assert_eq!(shaped::checked_count(&[1 << 32, 1 << 32]), None);
+/// assert_eq!(shaped::checked_count(&[1 << 32, 1 << 32, 0]), Some(0));
 /// ```
-pub fn fits(shape: &[usize]) -> Option<usize> {
+pub fn checked_count(shape: &[usize]) -> Option<usize> {
     let index = |n: &usize| i64::try_from(*n).is_ok();
     if !shape.iter().all(index) {
         return None;
