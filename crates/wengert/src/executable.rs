@@ -77,15 +77,7 @@ impl Executable {
         args: &[Value],
         options: &Options,
     ) -> Result<(Vec<Value>, u64), Fault> {
-        let args: Vec<runtime::Arg> = args
-            .iter()
-            .map(|value| match value {
-                Value::Float(x) => runtime::Arg::F64(*x),
-                Value::Int(n) => runtime::Arg::I64(*n),
-                Value::Bool(b) => runtime::Arg::Bool(*b),
-                Value::Array(x) => runtime::Arg::Array(x),
-            })
-            .collect();
+        let args: Vec<runtime::Arg> = args.iter().map(Value::to_arg).collect();
         let limits = runtime::Options {
             max_iterations: options.max_iterations,
             tape_limit: options.tape_limit,
@@ -93,22 +85,11 @@ impl Executable {
         };
         match program.call(&self.entry, &args, &limits) {
             Ok((results, stats)) => {
-                Ok((results.into_iter().map(from_out).collect(), stats.tape_peak_bytes))
+                Ok((results.into_iter().map(Value::from_out).collect(), stats.tape_peak_bytes))
             }
             Err(runtime::RunError::Fault(fault)) => Err(fault),
             Err(mismatch) => unreachable!("the arguments have been bound: {mismatch}"),
         }
-    }
-}
-
-fn from_out(out: runtime::Out) -> Value {
-    match out {
-        runtime::Out::F64(x) => Value::Float(x),
-        runtime::Out::F32(x) => Value::Float(f64::from(x)),
-        runtime::Out::I64(n) => Value::Int(n),
-        runtime::Out::Bool(b) => Value::Bool(b),
-        runtime::Out::Array(x) => Value::Array(x),
-        runtime::Out::Shaped(x) => Value::Array(x.floats()),
     }
 }
 
