@@ -57,7 +57,7 @@ pub(crate) fn grad(grad: &Grad) -> Outcome {
     });
     let options = Options { mode: mode.unwrap_or_default(), ..options(&grad.running) };
     let function = function(&grad.common.program)?.with_options(options.clone());
-    let args = arguments(&grad.common)?;
+    let args = arguments(&function, &grad.common)?;
     let progress = Progress::start("differentiating");
     let derivatives = match (&grad.seed, grad.jacobian) {
         (Some(seed), _) => {
@@ -154,7 +154,7 @@ impl Derivatives {
 pub(crate) fn run(run: &Run) -> Outcome {
     let options = options(&run.running);
     let function = function(&run.common.program)?.with_options(options.clone());
-    let args = arguments(&run.common)?;
+    let args = arguments(&function, &run.common)?;
     let progress = Progress::start("running");
     let evaluation = function.call(args.clone())?;
     drop(progress);
@@ -172,7 +172,7 @@ pub(crate) fn run(run: &Run) -> Outcome {
 
 pub(crate) fn check(check: &Check) -> Outcome {
     let function = function(&check.common.program)?.with_options(options(&check.running));
-    let args = arguments(&check.common)?;
+    let args = arguments(&function, &check.common)?;
     let progress = Progress::start("checking");
     let report = function.check(args.clone(), wrt(&check.by), check.directions)?;
     let higher = match check.order {
@@ -205,7 +205,7 @@ pub(crate) fn show(show: &Show) -> Outcome {
         return Err(Failure::input(message.trim_end()));
     };
     let function = function(&show.common.program)?;
-    let text = function.show(stage, arguments(&show.common)?, wrt(&show.by))?;
+    let text = function.show(stage, arguments(&function, &show.common)?, wrt(&show.by))?;
     printed(colour::program(&text))
 }
 
@@ -244,7 +244,7 @@ fn function(program: &Program) -> Result<Function, Failure> {
 }
 
 /// The arguments typed, and those of the file that are not among them.
-fn arguments(common: &Common) -> Result<Args, Failure> {
+fn arguments(function: &Function, common: &Common) -> Result<Args, Failure> {
     let mut args: Vec<Arg> = common.arguments.iter().map(|argument| argument.0.clone()).collect();
     if let Some(path) = &common.args {
         let shown = path.display();
@@ -257,8 +257,13 @@ fn arguments(common: &Common) -> Result<Args, Failure> {
                 "`{shown}` must hold an object of arguments by name, as in `{{\"a\": 2.0, \"n\": 10}}`"
             )));
         };
+        // Those without a name are for the first parameters.
+        let unnamed = args.iter().filter(|a| a.name.is_none()).count();
+        let typed: Vec<String> = args.iter().filter_map(|a| a.name.clone()).collect();
+        let typed: Vec<&str> =
+            function.parameters().take(unnamed).chain(typed.iter().map(String::as_str)).collect();
         for (name, value) in &object {
-            if args.iter().any(|a| a.name.as_deref() == Some(name)) {
+            if typed.contains(&name.as_str()) {
                 continue;
             }
             let value = literal::json(value)

@@ -274,6 +274,8 @@ fn arguments_in_every_form() {
     let args = temporary("args.json", br#"{"x": [1, 2], "k": 10}"#);
     let object = json(&piped(SCALED, &["run", "-", "--args", &args, "k=2", "--json"]));
     assert_eq!(object["values"], serde_json::json!([[2.0, 8.0], 4.0]));
+    let object = json(&piped(SCALED, &["run", "-", "[3]", "--args", &args, "--json"]));
+    assert_eq!(object["values"], serde_json::json!([[90.0], 100.0]));
 }
 
 #[test]

@@ -117,3 +117,54 @@ impl Engine for Engines<'_> {
         Ok(ran.values.iter().map(Value::to_val).collect())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wengert_core::ir::parse;
+    use wengert_core::transform::{jvp, vjp};
+
+    /// Values of every rank and kind go through derivative programs of both backends alike.
+    #[test]
+    fn matrices_and_their_derivatives() {
+        let text =
+            "func @f(%a: [[f64]], %s: f64, %b: [f32], %on: [bool]) -> ([[f64]], [f32], f64) {
+             %p = mul %a, %a
+             %q = mul %p, %s
+             %t = sum %q
+             %c = mul %b, %b
+             return %q, %c, %t
+           }";
+        let module = parse::module(text).unwrap();
+        let func = &module.funcs[0];
+        let args: Vec<Value> = vec![
+            [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]].into(),
+            2.0.into(),
+            [0.5f32, 1.5].into(),
+            [true].into(),
+        ];
+        let run = |module: &Module, entry: &str, more: &[Value]| {
+            let args: Vec<Value> = args.iter().chain(more).cloned().collect();
+            let values = [Backend::Interp, Backend::Jit].map(|backend| {
+                let executable = Executable::new(module.clone(), entry.into(), backend).unwrap();
+                executable.run(&args, &Options::default()).unwrap().values
+            });
+            assert_eq!(values[0], values[1]);
+            values[0].clone()
+        };
+        let values = run(&module, "f", &[]);
+        let q = Value::from([[2.0, 8.0, 18.0], [32.0, 50.0, 72.0]]);
+        assert_eq!(values, [q.clone(), [0.25f32, 2.25].into(), 182.0.into()]);
+
+        let forward = Module::of(jvp::jvp(func, &[0, 1, 2]).unwrap());
+        let ones = [args[0].filled(1.0), 0.0.into(), args[2].filled(1.0)];
+        let tangents = run(&forward, "f.jvp", &ones).split_off(3);
+        let dq = Value::from([[4.0, 8.0, 12.0], [16.0, 20.0, 24.0]]);
+        assert_eq!(tangents, [dq.clone(), [1.0f32, 3.0].into(), 84.0.into()]);
+
+        let reverse = vjp::vjp(func, &[0, 1, 2]).unwrap();
+        let seeds = [q.filled(0.0), args[2].filled(1.0), 1.0.into()];
+        let adjoints = run(&reverse, "f.vjp", &seeds).split_off(3);
+        assert_eq!(adjoints, [dq, 91.0.into(), [1.0f32, 3.0].into()]);
+    }
+}
