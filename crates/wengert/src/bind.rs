@@ -243,3 +243,36 @@ pub(crate) fn literal(expr: &Expr) -> Option<Value> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wengert_core::surface::python;
+
+    #[test]
+    fn another_rank_or_kind_than_wanted() {
+        let module = python::parse("def f(u):\n    return u\n").unwrap();
+        let function = &module.functions[0];
+        let error = |value: Value, ty: Type| {
+            let error = wrong_type(function, 0, &value, ty);
+            format!("{}; {}", error.message, error.help.unwrap_or_default())
+        };
+        let matrix = Type::Array(Elem::F64, 2);
+        assert_eq!(
+            error([1.0].into(), matrix),
+            "`u` must be an array of 2 dimensions, but an array of one dimension is given; give a list of rows, as in `u=[[1, 2], [3, 4]]`"
+        );
+        assert_eq!(
+            error([[1.0]].into(), Type::VECTOR),
+            "`u` must be an array of one dimension, but an array of 2 dimensions is given; give a list, as in `u=[1, 2, 3]`"
+        );
+        assert_eq!(
+            error([1.5].into(), Type::Array(Elem::I64, 1)),
+            "`u` must be an array of integers, but an array is given; give whole numbers, as in `u=[1, 2, 3]`"
+        );
+        assert_eq!(
+            error(2.0.into(), matrix),
+            "`u` must be an array, but a float is given; give a list of rows, as in `u=[[1, 2], [3, 4]]`"
+        );
+    }
+}
