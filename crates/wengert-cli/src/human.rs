@@ -1,39 +1,46 @@
 //! Output for people.
 
+use crate::command::{Derivatives, Row};
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use wengert::{Backend, Evaluation, Gradient, Mode, Options, Stats, Value};
+use wengert::{Backend, Evaluation, Mode, Options, Stats, Value};
 
-/// Elements of an array that are printed.
-const SHOWN: usize = 8;
-
-/// Writes to standard output.
+/// Writes to standard output; colours only where someone looks.
 pub(crate) fn print(text: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = anstream::AutoStream::auto(io::stdout().lock());
     out.write_all(text.as_bytes())?;
     out.flush()
 }
 
-/// The value, the derivative by each parameter, and what it took.
-pub(crate) fn gradient(
+/// The values, the derivatives by each parameter, and what it took.
+pub(crate) fn derivatives(
     name: &str,
     args: &[(String, Value)],
-    gradient: &Gradient,
+    derivatives: &Derivatives,
     options: &Options,
 ) -> String {
-    let mut out = format!("{} = {:?}\n\n", call(name, args), gradient.value);
-    let width = gradient.grad.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    for (name, derivative) in &gradient.grad {
+    let mut out = format!("{} = {}\n\n", call(name, args), values(&derivatives.values));
+    let several = derivatives.jacobian && derivatives.values.len() > 1;
+    let label = |row: &Row, name: &str| match several {
+        true => format!("d{}/d{name}", row.result),
+        false => format!("d/d{name}"),
+    };
+    let rows = || derivatives.rows.iter().flat_map(|row| row.by.iter().map(move |by| (row, by)));
+    let width = rows().map(|(row, (name, _))| label(row, name).chars().count()).max().unwrap_or(0);
+    for (row, (name, derivative)) in rows() {
         // A space where others have a minus, so that the digits stand below each other.
         let text = value(derivative);
         let sign = if text.starts_with(['-', '[']) { "" } else { " " };
-        let _ = writeln!(out, "  d/d{name:width$}  {sign}{text}");
+        let _ = writeln!(out, "  {:width$}  {sign}{text}", label(row, name));
     }
-    let mode = match options.mode {
+    if rows().next().is_none() {
+        out.push_str("  no result is a float\n");
+    }
+    let mode = match derivatives.mode {
         Mode::Forward => "forward mode",
         Mode::Reverse => "reverse mode",
     };
-    let _ = writeln!(out, "\n{mode}, {}", facts(&gradient.stats, options));
+    let _ = writeln!(out, "\n{mode}, {}", facts(&derivatives.stats, options));
     out
 }
 
@@ -44,9 +51,15 @@ pub(crate) fn evaluation(
     evaluation: &Evaluation,
     options: &Options,
 ) -> String {
-    let values: Vec<String> = evaluation.values.iter().map(value).collect();
-    let values = if values.is_empty() { "nothing".to_string() } else { values.join(", ") };
+    let values = values(&evaluation.values);
     format!("{} = {values}\n\n{}\n", call(name, args), facts(&evaluation.stats, options))
+}
+
+fn values(values: &[Value]) -> String {
+    match values {
+        [] => "nothing".into(),
+        _ => values.iter().map(value).collect::<Vec<_>>().join(", "),
+    }
 }
 
 fn call(name: &str, args: &[(String, Value)]) -> String {
@@ -54,14 +67,21 @@ fn call(name: &str, args: &[(String, Value)]) -> String {
     format!("{name}({})", args.join(", "))
 }
 
-/// A value; of a long array, the first elements.
+/// A value; of a long array, its ends and its size.
 fn value(value: &Value) -> String {
-    match value {
-        Value::Array(x) if x.len() > SHOWN => {
-            let shown: Vec<String> = x[..SHOWN].iter().map(|e| format!("{e:?}")).collect();
-            format!("[{}, ... {} elements]", shown.join(", "), x.len())
+    let text = value.abridged();
+    if text.contains("...") { format!("{text} ({})", size_of(value)) } else { text }
+}
+
+/// How large a value is, in words.
+pub(crate) fn size_of(value: &Value) -> String {
+    match value.shape() {
+        [] => "a number".into(),
+        [n] => format!("{n} elements"),
+        shape => {
+            let dims: Vec<String> = shape.iter().map(usize::to_string).collect();
+            format!("{} elements", dims.join(" x "))
         }
-        other => other.to_string(),
     }
 }
 

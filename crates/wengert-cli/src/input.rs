@@ -1,8 +1,9 @@
 //! Programs, arguments and sizes, as typed on the command line.
 
+use crate::literal::{self, Item};
 use std::io::{self, Read};
 use std::str::FromStr;
-use wengert::{Arg, Source, Value};
+use wengert::{Arg, Source};
 
 /// `FILE[:FUNCTION]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +52,26 @@ impl FromStr for Argument {
         if let Some(name) = name.filter(|name| !is_identifier(name)) {
             return Err(format!("`{name}` is not a parameter name; write arguments as `a=2.0`"));
         }
-        Ok(Argument(Arg { name: name.map(String::from), value: value_of(value.trim())? }))
+        let value = literal::value(value).map_err(|e| match name {
+            Some(name) => format!("for `{name}`: {e}"),
+            None => e,
+        })?;
+        Ok(Argument(Arg { name: name.map(String::from), value }))
+    }
+}
+
+/// A value or nested lists of any lengths: adjoints of several results.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Seed(pub(crate) Item);
+
+impl FromStr for Seed {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Seed, String> {
+        if text.trim().starts_with('@') {
+            return literal::value(text).map(|value| Seed(Item::from(&value)));
+        }
+        literal::item(text).map(Seed)
     }
 }
 
@@ -59,45 +79,6 @@ fn is_identifier(text: &str) -> bool {
     let mut chars = text.chars();
     chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
         && chars.all(|c| c.is_alphanumeric() || c == '_')
-}
-
-fn value_of(text: &str) -> Result<Value, String> {
-    if let Some(list) = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')) {
-        let list = list.trim();
-        let elements = list.strip_suffix(',').unwrap_or(list);
-        if elements.is_empty() {
-            return Ok(Value::Array(Vec::new()));
-        }
-        let numbers = elements.split(',').map(|e| number(e.trim()).and_then(|v| v.as_f64()));
-        return match numbers.collect::<Option<Vec<f64>>>() {
-            Some(numbers) => Ok(Value::Array(numbers)),
-            None => Err(format!("`{text}` is not a list of numbers such as `[1, 2.5, -3e4]`")),
-        };
-    }
-    match text {
-        "true" | "True" => Ok(Value::Bool(true)),
-        "false" | "False" => Ok(Value::Bool(false)),
-        _ => number(text).ok_or_else(|| {
-            format!("`{text}` is not a number, `true`, `false`, or a list such as `[1, 2, 3]`")
-        }),
-    }
-}
-
-/// An integer or a float, as Python writes them: `1_000_000`, `1e-3`, `inf`.
-fn number(text: &str) -> Option<Value> {
-    let bytes = text.as_bytes();
-    let between_digits = |k: usize| {
-        let digit = |k: Option<usize>| k.and_then(|k| bytes.get(k)).is_some_and(u8::is_ascii_digit);
-        digit(k.checked_sub(1)) && digit(k.checked_add(1))
-    };
-    if !text.match_indices('_').all(|(k, _)| between_digits(k)) {
-        return None;
-    }
-    let digits = text.replace('_', "");
-    match digits.parse() {
-        Ok(n) => Some(Value::Int(n)),
-        Err(_) => digits.parse().ok().map(Value::Float),
-    }
 }
 
 /// A size: bytes, or a number with a unit.
@@ -146,19 +127,11 @@ mod tests {
 
     #[test]
     fn arguments() {
-        let value = |text: &str| text.parse::<Argument>().map(|a| a.0.value);
-        assert_eq!(value("a=2"), Ok(Value::Int(2)));
-        assert_eq!(value("a=-2.5e3"), Ok(Value::Float(-2500.0)));
-        assert_eq!(value("n=1_000_000"), Ok(Value::Int(1_000_000)));
-        assert_eq!(value("a=inf"), Ok(Value::Float(f64::INFINITY)));
-        assert_eq!(value("x=[1, 2.5,]"), Ok(Value::Array(vec![1.0, 2.5])));
-        assert_eq!(value("x=[]"), Ok(Value::Array(vec![])));
-        assert_eq!(value("on=True"), Ok(Value::Bool(true)));
-        assert_eq!(value("3"), Ok(Value::Int(3)));
-        assert_eq!("a=2".parse::<Argument>().map(|a| a.0.name), Ok(Some("a".into())));
-        for bad in ["a=", "a=two", "x=[1, two]", "x=[1", "2a=3", "x=[[1, 2]]", "a=_1"] {
-            assert!(value(bad).is_err(), "{bad}");
-        }
+        let read = |text: &str| text.parse::<Argument>().map(|a| (a.0.name, a.0.value.to_string()));
+        assert_eq!(read("a=2"), Ok((Some("a".into()), "2".into())));
+        assert_eq!(read("3"), Ok((None, "3".into())));
+        assert!(read("2a=3").unwrap_err().contains("write arguments as `a=2.0`"));
+        assert!(read("a=two").unwrap_err().starts_with("for `a`: `two` is not a number"));
     }
 
     #[test]

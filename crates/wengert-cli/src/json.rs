@@ -1,23 +1,39 @@
 //! Output for programs: one JSON object on one line.
 
+use crate::command::{Derivatives, Row};
 use serde_json::{Map, Number, Value as Json, json};
 use wengert::{
-    Backend, Comparison, Evaluation, GradReport, Gradient, Mode, Options, Report, Stats, Value,
+    Array, Backend, Comparison, Evaluation, Finding, FindingKind, GradReport, Inspection, Mode,
+    Options, Report, Stats, Value,
 };
 
-pub(crate) fn gradient(gradient: &Gradient, options: &Options) -> String {
-    let grad: Map<String, Json> =
-        gradient.grad.iter().map(|(name, v)| (name.clone(), value(v))).collect();
-    let mode = match options.mode {
+pub(crate) fn derivatives(derivatives: &Derivatives, options: &Options) -> String {
+    let by = |row: &Row| -> Map<String, Json> {
+        row.by.iter().map(|(name, v)| (name.clone(), value(v))).collect()
+    };
+    let mode = match derivatives.mode {
         Mode::Forward => "forward",
         Mode::Reverse => "reverse",
     };
-    line(json!({
-        "value": float(gradient.value),
-        "grad": grad,
-        "mode": mode,
-        "stats": stats(&gradient.stats, options),
-    }))
+    let mut object = Map::new();
+    object.insert(
+        "value".into(),
+        match derivatives.values.as_slice() {
+            [one] => value(one),
+            several => several.iter().map(value).collect(),
+        },
+    );
+    let rows = match (derivatives.jacobian, derivatives.values.len(), derivatives.rows.as_slice()) {
+        (false, _, [row]) | (true, 1, [row]) => Json::Object(by(row)),
+        // One entry per result; those that are not floats have none.
+        (_, results, rows) => (0..results)
+            .map(|k| rows.iter().find(|row| row.result == k).map_or(Json::Null, |r| by(r).into()))
+            .collect(),
+    };
+    object.insert(if derivatives.jacobian { "jacobian" } else { "grad" }.into(), rows);
+    object.insert("mode".into(), mode.into());
+    object.insert("stats".into(), stats(&derivatives.stats, options));
+    line(Json::Object(object))
 }
 
 pub(crate) fn evaluation(evaluation: &Evaluation, options: &Options) -> String {
@@ -25,13 +41,40 @@ pub(crate) fn evaluation(evaluation: &Evaluation, options: &Options) -> String {
     line(json!({ "values": values, "stats": stats(&evaluation.stats, options) }))
 }
 
-pub(crate) fn report(report: &Report, higher: Option<&GradReport>) -> String {
+pub(crate) fn report(
+    report: &Report,
+    higher: Option<&GradReport>,
+    inspection: &Inspection,
+    agrees: bool,
+) -> String {
+    let finding = |found: &Finding| {
+        let (kind, margin) = match found.kind {
+            FindingKind::NaN => ("nan", None),
+            FindingKind::Infinity => ("infinity", None),
+            FindingKind::Kink { .. } => ("kink", None),
+            FindingKind::Tie => ("tie", None),
+            FindingKind::Stopping { margin } => ("stopping", Some(float(margin))),
+        };
+        let mut object = json!({
+            "kind": kind,
+            "message": found.to_string(),
+            "variable": found.name.as_deref(),
+            "line": inspection.line(found),
+            "iterations": found.iterations.iter().map(|(_, i)| *i).collect::<Vec<i64>>(),
+            "times": found.times,
+        });
+        if let Some(margin) = margin {
+            object["margin"] = margin;
+        }
+        object
+    };
     let mut out = json!({
-        "agree": report.passes() && higher.is_none_or(GradReport::passes),
+        "agree": agrees,
         "forward_error": float(report.forward_error),
         "reverse_error": float(report.reverse_error),
         "unsettled": report.unsettled,
         "directions": report.directions,
+        "findings": inspection.findings.iter().map(finding).collect::<Json>(),
     });
     if let Some(higher) = higher {
         let row = |row: &Comparison| {
@@ -65,8 +108,33 @@ fn value(value: &Value) -> Json {
         Value::Float(x) => float(*x),
         Value::Int(n) => json!(n),
         Value::Bool(b) => json!(b),
-        Value::Array(x) => x.iter().map(|e| float(*e)).collect(),
+        Value::Single(x) => float32(*x),
+        Value::Array(x) => array(x),
     }
+}
+
+/// Nested lists with every element.
+fn array(x: &Array) -> Json {
+    let items: Vec<Json> = None
+        .or(x.as_f64().map(|x| x.iter().map(|x| float(*x)).collect()))
+        .or(x.as_f32().map(|x| x.iter().map(|x| float32(*x)).collect()))
+        .or(x.as_i64().map(|x| x.iter().map(|x| json!(x)).collect()))
+        .or(x.as_bool().map(|x| x.iter().map(|x| json!(x)).collect()))
+        .unwrap_or_default();
+    nested(x.shape(), &mut items.into_iter())
+}
+
+fn nested(shape: &[usize], items: &mut dyn Iterator<Item = Json>) -> Json {
+    match shape {
+        [] => items.next().unwrap_or(Json::Null),
+        [n, inner @ ..] => (0..*n).map(|_| nested(inner, items)).collect(),
+    }
+}
+
+/// The shortest digits that read back as the same single-precision float.
+fn float32(x: f32) -> Json {
+    let short = format!("{x:?}").parse().unwrap_or(f64::from(x));
+    float(if x.is_finite() { short } else { f64::from(x) })
 }
 
 /// JSON has no NaN and no infinities.

@@ -1,23 +1,33 @@
 //! The `wengert` command.
 //!
-//! Reading order: here (what can be typed), [`input`] (programs and arguments from the command line),
-//! [`command`] (what each command does), [`human`] and [`json`] (the two forms of output).
+//! Reading order: here (what can be typed), [`input`] and [`literal`] (programs and arguments from the
+//! command line, with [`npy`] and [`csv`] files), [`command`] (what each command does), [`human`] and
+//! [`json`] (the two forms of output), [`colour`], [`progress`] (what a terminal shows meanwhile).
 #![forbid(unsafe_code)]
 
+mod colour;
 mod command;
+mod csv;
 mod human;
 mod input;
 mod json;
+mod literal;
+mod npy;
+mod progress;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use input::{Argument, Bytes, Program};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use input::{Argument, Bytes, Program, Seed};
+use std::io;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  it worked
-  1  the program failed while it ran (an index out of range, an endless loop), or derivatives disagree
-  2  bad input: the command line, the file, the arguments, or a program that cannot be differentiated";
+  0    it worked
+  1    the program failed while it ran (an index out of range, an endless loop), derivatives disagree,
+       or the output could not be written
+  2    bad input: the command line, the file, the arguments, or a program that cannot be differentiated
+  130  interrupted (Ctrl-C)";
 
 /// Derivatives of programs with loops and state.
 ///
@@ -26,6 +36,10 @@ Exit codes:
 #[derive(Parser, Debug)]
 #[command(name = "wengert", version, after_help = EXIT_CODES)]
 struct Cli {
+    /// Colours in messages and in `show`. NO_COLOR in the environment is respected.
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value_t = ColourName::Auto)]
+    color: ColourName,
+
     #[command(subcommand)]
     command: Command,
 }
@@ -38,36 +52,76 @@ enum Command {
     /// Run a function and print what it returns.
     #[command(after_help = RUN_EXAMPLES)]
     Run(Run),
-    /// Compare forward mode, reverse mode and finite differences.
+    /// Compare forward mode, reverse mode and finite differences, and look for trouble in the run.
     #[command(after_help = CHECK_EXAMPLES)]
     Check(Check),
     /// Print a program as the compiler sees it.
     #[command(after_help = SHOW_EXAMPLES)]
     Show(Show),
+    /// Say more about an error, by the code in its brackets; without one, list them all.
+    #[command(after_help = EXPLAIN_EXAMPLES)]
+    Explain {
+        /// The code, as in `error[index-out-of-range]`.
+        code: Option<String>,
+    },
+    /// Print a script that makes a shell complete this command.
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
 }
 
 const GRAD_EXAMPLES: &str = "\
 Examples:
   wengert grad examples/newton.py a=2 x0=1
   wengert grad examples/lorenz.py:lorenz n=200 --wrt sigma,rho,beta
-  wengert grad examples/newton.py a=2 x0=1 --mode forward --json";
+  wengert grad examples/newton.py a=2 x0=1 --mode forward --json
+  wengert grad examples/heat.py 'u=linspace(0, 1, 100)' k=0.25 n=10 --wrt u -o grad.npy
+  wengert grad model.py 'x=[[1, 2], [3, 4]]' w=@weights.npy --args rest.json
+  wengert grad model.py 'x=[1, 2]' --seed '[1, 0]'      of a function that returns an array
+  wengert grad model.py 'x=[1, 2]' --jacobian
+
+With --json: {\"value\": .., \"grad\": {\"a\": .., ..}, \"mode\": .., \"stats\": {..}}; with --jacobian,
+\"jacobian\" instead of \"grad\", for several results a list of such objects. Several values are a list.
+JSON has no NaN and no infinities: they are the strings \"NaN\", \"Infinity\" and \"-Infinity\".";
 
 const RUN_EXAMPLES: &str = "\
 Examples:
   wengert run examples/newton.py a=2 x0=1
-  wengert run model.py:energy 'x=[1.0, 2.0, 3.0]' k=0.5 --json";
+  wengert run model.py:energy 'x=[1.0, 2.0, 3.0]' k=0.5 --json
+  wengert run examples/heat.py 'u=zeros(100)' k=0.25 --args rest.json -o u.npy
+
+With --json: {\"values\": [..], \"stats\": {..}}; NaN and infinities are the strings \"NaN\", \"Infinity\" and
+\"-Infinity\".";
 
 const CHECK_EXAMPLES: &str = "\
 Examples:
   wengert check examples/newton.py a=2 x0=1
   wengert check model.py 'x=[1, 2, 3]' --wrt x --directions 20
-  wengert check model.py x=3 --order 2";
+  wengert check model.py x=3 --order 2
+
+Beside the comparison it says where a NaN or an infinity first appears, where the run stands exactly on a
+kink (`abs(x)` at 0, `max(a, b)` of equals), and how near a loop's stopping test that depends on what is
+differentiated by came to deciding otherwise. A NaN fails the check; the others are warnings.";
 
 const SHOW_EXAMPLES: &str = "\
 Examples:
   wengert show examples/newton.py --stage ssa
   wengert show examples/newton.py --stage list
-  wengert show examples/lorenz.py n=200 --stage vjp --wrt rho";
+  wengert show examples/heat.py 'u=zeros(5)' n=10 --stage functional
+  wengert show examples/lorenz.py n=200 --stage vjp --wrt rho --color always | less -R";
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  wengert explain
+  wengert explain iteration-limit";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  wengert completions bash > ~/.local/share/bash-completion/completions/wengert
+  wengert completions zsh > ~/.zfunc/_wengert
+  wengert completions fish > ~/.config/fish/completions/wengert.fish";
 
 /// What every command takes.
 #[derive(Args, Debug)]
@@ -77,9 +131,14 @@ struct Common {
     #[arg(value_name = "FILE[:FUNCTION]")]
     program: Program,
 
-    /// Arguments: numbers, `true`, `false`, lists such as `[1, 2, 3]`; by name, or in order.
+    /// Arguments, by name or in order: numbers, `true`, `false`, lists `[1, 2]` and `[[1, 2], [3, 4]]`,
+    /// `zeros(3, 4)`, `ones(3)`, `arange(10)`, `linspace(0, 1, 100)`, `@file.npy`, `@file.csv`.
     #[arg(value_name = "NAME=VALUE", allow_negative_numbers = true)]
-    args: Vec<Argument>,
+    arguments: Vec<Argument>,
+
+    /// A JSON file with an object of arguments by name; those typed take precedence.
+    #[arg(long, value_name = "FILE.json")]
+    args: Option<PathBuf>,
 }
 
 /// How to run.
@@ -116,9 +175,20 @@ struct Grad {
     common: Common,
     #[command(flatten)]
     by: By,
-    /// Reverse: one sweep back for all parameters. Forward: one run per number, without a tape.
-    #[arg(long, value_enum, default_value_t = ModeName::Reverse)]
-    mode: ModeName,
+    /// Reverse: one sweep back for all parameters. Forward: one run per number, without a tape
+    /// [default: reverse; with --jacobian, whichever takes fewer runs].
+    #[arg(long, value_enum)]
+    mode: Option<ModeName>,
+    /// For a function that returns an array or several values: what to weight them with, one number per
+    /// element or value, nested lists allowed.
+    #[arg(long, value_name = "LIST", conflicts_with = "jacobian", allow_hyphen_values = true)]
+    seed: Option<Seed>,
+    /// The derivative of every result by every parameter.
+    #[arg(long)]
+    jacobian: bool,
+    /// Write the derivative to a .npy file; of several parameters, NAME.npy each into a directory.
+    #[arg(short, long, value_name = "FILE.npy")]
+    output: Option<PathBuf>,
     #[command(flatten)]
     running: Running,
 }
@@ -127,6 +197,9 @@ struct Grad {
 struct Run {
     #[command(flatten)]
     common: Common,
+    /// Write what it returns to a .npy file; several values, resultN.npy each into a directory.
+    #[arg(short, long, value_name = "FILE.npy")]
+    output: Option<PathBuf>,
     #[command(flatten)]
     running: Running,
 }
@@ -172,20 +245,46 @@ enum ModeName {
     Reverse,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ColourName {
+    /// On a terminal.
+    Auto,
+    Always,
+    Never,
+}
+
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
+    let cli = Cli::parse();
+    match cli.color {
+        ColourName::Auto => anstream::ColorChoice::Auto,
+        ColourName::Always => anstream::ColorChoice::Always,
+        ColourName::Never => anstream::ColorChoice::Never,
+    }
+    .write_global();
+    let result = match cli.command {
         Command::Grad(grad) => command::grad(&grad),
         Command::Run(run) => command::run(&run),
         Command::Check(check) => command::check(&check),
         Command::Show(show) => command::show(&show),
+        Command::Explain { code } => command::explain(code.as_deref()),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "wengert", &mut script);
+            command::printed(String::from_utf8_lossy(&script).into_owned())
+        }
     };
     match result {
         Ok(done) => {
-            if human::print(&done.output).is_err() {
+            let code = if done.agrees { 0 } else { 1 };
+            ExitCode::from(match human::print(&done.output) {
+                Ok(()) => code,
                 // Whoever read our output has stopped doing so, as `| head` does.
-                return ExitCode::SUCCESS;
-            }
-            if done.agrees { ExitCode::SUCCESS } else { ExitCode::from(1) }
+                Err(e) if e.kind() == io::ErrorKind::BrokenPipe => code,
+                Err(e) => {
+                    anstream::eprintln!("error: cannot write the output: {e}");
+                    1
+                }
+            })
         }
         Err(failure) => {
             anstream::eprintln!("{}", failure.message);
@@ -197,7 +296,6 @@ fn main() -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -110,7 +110,7 @@ fn arrays_and_the_function_by_name() {
     // Long arrays are cut short, in the output for people only.
     let list = format!("x={:?}", vec![1.0; 30]);
     let ran = piped(WALK, &["grad", "-", &list, "n=30"]);
-    assert!(ran.out.contains("2.0, ... 30 elements]"), "{}", ran.out);
+    assert!(ran.out.contains("2.0, ..., 2.0, 2.0, 2.0] (30 elements)"), "{}", ran.out);
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn bad_input_exits_with_2() {
         ),
         (&["run", "README.md", "1"], "error[syntax]"),
         (&["differentiate"], "unrecognized subcommand"),
-        (&[], "Usage: wengert <COMMAND>"),
+        (&[], "Usage: wengert [OPTIONS] <COMMAND>"),
     ] {
         let ran = wengert(args);
         assert_eq!(ran.code, 2, "{args:?}: {}{}", ran.out, ran.err);
@@ -225,10 +225,256 @@ fn no_colours_when_nobody_looks() {
 
 #[test]
 fn help_shows_examples() {
-    for name in ["grad", "run", "check", "show"] {
+    for name in ["grad", "run", "check", "show", "explain", "completions"] {
         let ran = wengert(&[name, "--help"]);
         assert_eq!(ran.code, 0);
-        assert!(ran.out.contains(&format!("Examples:\n  wengert {name} ")), "{}", ran.out);
+        assert!(ran.out.contains(&format!("Examples:\n  wengert {name}")), "{}", ran.out);
     }
     assert!(wengert(&["--help"]).out.contains("Exit codes:"));
+}
+
+/// Two results, one of them an array.
+const SCALED: &str = "\
+import numpy as np
+
+def scaled(x, k):
+    y = np.copy(x)
+    for i in range(len(x)):
+        y[i] = k * x[i] * x[i]
+    return y, k * k
+";
+
+const SQUARES: &str = "\
+def squares(x):
+    s = 0.0
+    for i in range(len(x)):
+        s += x[i] * x[i]
+    return s
+";
+
+/// A file of the tests, with its path.
+fn temporary(name: &str, contents: &[u8]) -> String {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, contents).unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn arguments_in_every_form() {
+    let csv = temporary("points.csv", b"x\n1\n2\n3\n");
+    let object = json(&piped(SQUARES, &["grad", "-", &format!("x=@{csv}"), "--json"]));
+    assert_eq!(object["grad"]["x"], serde_json::json!([2.0, 4.0, 6.0]));
+    for (text, value) in
+        [("x=arange(4)", 14.0), ("x=ones(5)", 5.0), ("x=linspace(0, 2, 3)", 5.0), ("x=[]", 0.0)]
+    {
+        let object = json(&piped(SQUARES, &["run", "-", text, "--json"]));
+        assert_eq!(object["values"][0].as_f64(), Some(value), "{text}");
+    }
+    // From a file, of which typed arguments take the place.
+    let args = temporary("args.json", br#"{"x": [1, 2], "k": 10}"#);
+    let object = json(&piped(SCALED, &["run", "-", "--args", &args, "k=2", "--json"]));
+    assert_eq!(object["values"], serde_json::json!([[2.0, 8.0], 4.0]));
+    let object = json(&piped(SCALED, &["run", "-", "[3]", "--args", &args, "--json"]));
+    assert_eq!(object["values"], serde_json::json!([[90.0], 100.0]));
+}
+
+#[test]
+fn arrays_go_to_files_and_come_back() {
+    let npy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("gradient.npy").display().to_string();
+    let ran = piped(SQUARES, &["grad", "-", "x=[1, 2, 3]", "-o", &npy]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    // The gradient of the sum of squares at twice the point.
+    let object = json(&piped(SQUARES, &["grad", "-", &format!("x=@{npy}"), "--json"]));
+    assert_eq!(object["grad"]["x"], serde_json::json!([4.0, 8.0, 12.0]));
+
+    let heat = ["grad", "examples/heat.py", "u=[1, 0, 0, 0]", "k=0.2", "n=2", "-o"];
+    let ran = wengert(&[&heat[..], &[&npy]].concat());
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("there are 2 derivatives (u, k): name a directory"), "{}", ran.err);
+    let folder = format!("{}/gradients/", env!("CARGO_TARGET_TMPDIR"));
+    let ran = wengert(&[&heat[..], &[&folder]].concat());
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(Path::new(&folder).join("u.npy").exists() && Path::new(&folder).join("k.npy").exists());
+    let ran = wengert(&[&heat[..], &["gradient.txt", "--wrt", "u"]].concat());
+    assert!(ran.err.contains("must end in `.npy`"), "{}", ran.err);
+}
+
+#[test]
+fn several_results_take_a_seed_or_have_a_jacobian() {
+    let base = ["grad", "-", "x=[1, 2]", "k=3"];
+    let seeded = |seed: &str| {
+        let ran = piped(SCALED, &[&base[..], &["--seed", seed, "--json"]].concat());
+        json(&ran)["grad"].clone()
+    };
+    let expected = serde_json::json!({"x": [6.0, 120.0], "k": 641.0});
+    assert_eq!(seeded("[[1, 10], 100]"), expected);
+    // The same in a row.
+    assert_eq!(seeded("[1, 10, 100]"), expected);
+
+    let object = json(&piped(SCALED, &[&base[..], &["--jacobian", "--json"]].concat()));
+    assert_eq!(object["value"], serde_json::json!([[3.0, 12.0], 9.0]));
+    let by_x = serde_json::json!([[6.0, 0.0], [0.0, 12.0]]);
+    assert_eq!(object["jacobian"][0], serde_json::json!({"x": by_x, "k": [1.0, 4.0]}));
+    assert_eq!(object["jacobian"][1], serde_json::json!({"x": [0.0, 0.0], "k": 6.0}));
+    for mode in ["forward", "reverse"] {
+        let args = [&base[..], &["--jacobian", "--json", "--mode", mode]].concat();
+        let again = json(&piped(SCALED, &args));
+        assert_eq!((&again["jacobian"], &again["mode"]), (&object["jacobian"], &mode.into()));
+    }
+    let ran = piped(SCALED, &[&base[..], &["--jacobian"]].concat());
+    assert!(ran.out.contains("\n  d0/dx  [[6.0, 0.0], [0.0, 12.0]]\n"), "{}", ran.out);
+
+    let ran = piped(SCALED, &base);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("(`--seed`), or `jacobian` (`--jacobian`)"), "{}", ran.err);
+    let ran = piped(SCALED, &[&base[..], &["--seed", "[1, 2]"]].concat());
+    let text = "`--seed` has 2 numbers, but `scaled` returns 2 elements and a number: give one number for each of the 3";
+    assert!(ran.err.contains(text), "{}", ran.err);
+}
+
+#[test]
+fn bad_arguments_name_the_way_out() {
+    for (argument, text) in [
+        ("a=two", "for `a`: `two` is not a number; give a number, `true`, `false`, a list"),
+        (
+            "a=1e999",
+            "`1e999` is too large for a float, whose largest is about 1.8e308; write `inf`",
+        ),
+        ("a=9223372036854775808", "this integer does not fit in 64 bits; write it as a float"),
+        ("a=[[1, 2], [3]]", "its rows differ in length (2 and 1); an array has rows of one length"),
+        ("a=[1, 2", "a `]` is missing at its end; write lists as `[1, 2, 3]`"),
+        ("a=zeros(x)", "`x` is not a number"),
+        ("a=@nowhere.npy", "cannot read `nowhere.npy`: "),
+        ("a=@README.md", "give `@file.npy` or `@file.csv`"),
+        ("2a=1", "write arguments as `a=2.0`"),
+    ] {
+        let ran = wengert(&["grad", "examples/newton.py", argument, "x0=1"]);
+        assert_eq!(ran.code, 2, "{argument}");
+        assert!(ran.err.contains(text), "{argument}: {}", ran.err);
+    }
+    for (contents, text) in [
+        ("[1]", "must hold an object of arguments by name, as in `{\"a\": 2.0, \"n\": 10}`"),
+        ("{\"a\": 1e999}", "for `a`: `1e+999` is too large for a float"),
+        ("{\"a\": 99999999999999999999}", "this integer does not fit in 64 bits"),
+        ("{\"a\": \"2\"}", "for `a`: \"2\" is not a number"),
+        ("{\"b\": 2}", "`newton` has no parameter `b`"),
+        ("{", "is not JSON: "),
+    ] {
+        let file = temporary("bad.json", contents.as_bytes());
+        let ran = wengert(&["grad", "examples/newton.py", "x0=1", "--args", &file]);
+        assert_eq!(ran.code, 2, "{contents}");
+        assert!(ran.err.contains(text), "{contents}: {}", ran.err);
+    }
+}
+
+#[test]
+fn every_error_is_explained() {
+    let list = wengert(&["explain"]);
+    assert_eq!(list.code, 0);
+    assert!(list.out.lines().count() > 40, "{}", list.out);
+    for line in list.out.lines() {
+        let code = line.split_whitespace().next().unwrap();
+        assert!(wengert::explain(code).is_some(), "{code}");
+    }
+    let ran = wengert(&["explain", "iteration-limit"]);
+    assert!(ran.out.starts_with("iteration-limit: A `while` loop ran"), "{}", ran.out);
+    assert_eq!(wengert(&["explain", "error[iteration-limit]"]).out, ran.out);
+    let ran = wengert(&["explain", "nothing"]);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    assert!(ran.err.contains("`wengert explain` lists them"), "{}", ran.err);
+}
+
+#[test]
+fn completions_for_every_shell() {
+    for shell in ["bash", "zsh", "fish", "powershell"] {
+        let ran = wengert(&["completions", shell]);
+        assert_eq!(ran.code, 0);
+        assert!(ran.out.contains("max-iterations"), "{shell}");
+    }
+}
+
+#[test]
+fn check_reports_what_makes_a_derivative_doubtful() {
+    let text = "def f(x, n: int):\n    for i in range(n):\n        x = abs(x - 1)\n    return x\n";
+    let ran = piped(text, &["check", "-", "3", "4"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("warning: `abs` stands exactly on its kink"), "{}", ran.out);
+    assert!(ran.out.contains("first in iteration 2 of this loop"), "{}", ran.out);
+
+    let text = "import math\n\ndef g(x, n: int):\n    y = 0.0\n    for i in range(n):\n        y = math.log(x - i)\n    return y\n";
+    let ran = piped(text, &["check", "-", "2.5", "4", "--json"]);
+    let object: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((ran.code, &object["agree"]), (1, &false.into()), "{}", ran.err);
+    let found = &object["findings"][0];
+    assert_eq!((&found["kind"], &found["variable"]), (&"nan".into(), &"y".into()), "{found}");
+    assert_eq!((&found["line"], &found["iterations"][0]), (&6.into(), &3.into()), "{found}");
+
+    let ran = wengert(&["check", "examples/newton.py", "a=2", "x0=1"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let text = "warning: how often the loop runs depends on what is differentiated by; its test came within ";
+    assert!(ran.out.contains(text), "{}", ran.out);
+}
+
+#[test]
+fn stages_for_people() {
+    let heat = ["show", "examples/heat.py", "u=zeros(5)", "k=0.1", "n=3", "--stage"];
+    let ran = wengert(&[&heat[..], &["functional"]].concat());
+    assert!(ran.out.contains("\n  u: line "), "{}", ran.out);
+    assert!(ran.out.contains("saved per iteration: "), "{}", ran.out);
+    let ran = wengert(&[&heat[..], &["remat"]].concat());
+    assert!(ran.out.contains("`heat`: "), "{}", ran.out);
+    assert!(ran.out.contains(", per iteration: "), "{}", ran.out);
+    assert!(ran.out.contains("recomputed  "), "{}", ran.out);
+    let ran = wengert(&[&heat[..], &["lifetime"]].concat());
+    assert!(ran.out.contains("func @heat.vjp("), "{}", ran.out);
+    // Colours where they are asked for.
+    assert!(!ran.out.contains('\x1b'));
+    let ran = wengert(&[&heat[..], &["ssa", "--color", "always"]].concat());
+    assert!(ran.out.contains("\x1b["), "{}", ran.out);
+    let ran = wengert(&["grad", "examples/newton.py", "--color", "always"]);
+    assert!(ran.err.contains("\x1b["), "{}", ran.err);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written() {
+    let mut full = command(&["run", "examples/newton.py", "a=2", "x0=1"]);
+    full.stdout(std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
+    let output = full.stderr(Stdio::piped()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert!(err.starts_with("error: cannot write the output: "), "{err}");
+
+    // A reader that stops reading is no error, and changes no exit code.
+    let text = "def f(x):\n    return float(int(x * 1e9)) / 1e9 + 0.5 * x\n";
+    for (args, code) in [(&["run", "-", "0.7"][..], 0), (&["check", "-", "0.7"], 1)] {
+        let mut closed = command(args);
+        closed.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = closed.spawn().unwrap();
+        drop(child.stdout.take());
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(code));
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn ctrl_c_ends_a_run_with_130() {
+    for backend in ["jit", "interp"] {
+        let text = "def f(x):\n    while x > 0:\n        x = x + 1\n    return x\n";
+        let max = ["--max-iterations", "1000000000000000", "--backend", backend];
+        let mut endless = command(&[&["run", "-", "1"][..], &max].concat());
+        endless.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = endless.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(1500));
+        let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(kill.success());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{backend}");
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert!(err.contains("error[interrupted]: interrupted"), "{err}");
+    }
 }

@@ -3,8 +3,10 @@
 //! [`derivatives`] is the whole check of one function at one point. Forward mode is compared with
 //! extrapolated central differences along random directions, and reverse mode with forward mode:
 //! `w . (J u) = (J' w) . u` for random `w` and `u`. How programs are run is an [`Engine`], so the same
-//! check serves the interpreter and compiled code. [`check_grads`] does so for higher orders.
+//! check serves the interpreter and compiled code. [`check_grads`] does so for higher orders. [`inspect`]
+//! looks for what makes derivatives doubtful at a point: kinks, stopping tests, numbers that are none.
 
+mod inspect;
 mod nested;
 
 use crate::fault::Fault;
@@ -14,6 +16,7 @@ use crate::ops::Scalar;
 use crate::ops::shaped::same_bits;
 use crate::span::Diagnostic;
 use crate::transform::{jvp, vjp};
+pub use inspect::{Finding, FindingKind, inspect};
 pub use nested::{
     CheckError, Comparison, GradReport, check_grads, check_jvp, check_vjp, hessian_products,
 };

@@ -5,12 +5,14 @@
 //! instruction, and outlined loops are run store-all: record everything, then reverse everything.
 
 use crate::fault::Fault;
-use crate::ir::{Elem, Inst, Module, Op, Type, Value};
+use crate::ir::{Elem, Func, Inst, Module, Op, Type, Value};
 use crate::ops::kernels::{self, Computed, Operand};
 use crate::ops::shaped;
 use crate::ops::{Array, Prim, Scalar};
+use crate::span::Span;
 use machine::{Domain, Env, Machine, Run};
 use meter::Meter;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 pub(crate) mod machine;
@@ -67,6 +69,37 @@ impl Val {
     }
 }
 
+/// Looks on while a program runs.
+pub trait Observer: std::fmt::Debug {
+    /// An instruction has run, of a function of the program or of an elementary one.
+    fn ran(&mut self, event: &Event<'_>);
+}
+
+/// An instruction that has run, or (`exit_if`) is about to decide whether a loop is left.
+#[allow(missing_debug_implementations)]
+pub struct Event<'e> {
+    /// The function it stands in.
+    pub func: &'e Func,
+    /// The instruction.
+    pub inst: &'e Inst,
+    /// What it made.
+    pub results: &'e [Val],
+    env: &'e Env<'e, Meter>,
+    machine: &'e Machine<'e, Meter>,
+}
+
+impl Event<'_> {
+    /// A value of the function, where it is set and has not been taken over.
+    pub fn value(&self, v: Value) -> Option<Val> {
+        self.env.look(v)
+    }
+
+    /// The loops around it, innermost first: the loop's place and the iteration counted from 0.
+    pub fn iterations(&self) -> Vec<(Span, i64)> {
+        self.machine.around(self.inst.span)
+    }
+}
+
 /// Runs functions of a module.
 #[derive(Debug)]
 pub struct Interp<'m> {
@@ -96,6 +129,11 @@ impl<'m> Interp<'m> {
             Some(func) => self.machine.start(func, args),
             None => panic!("the verifier lets no call to a missing function `@{name}` through"),
         }
+    }
+
+    /// Lets someone look on.
+    pub fn observe(&mut self, observer: Rc<RefCell<dyn Observer>>) {
+        self.machine.domain.observer = Some(observer);
     }
 
     /// What the calls so far have cost.
@@ -129,6 +167,13 @@ impl Domain for Meter {
 
     fn step(&mut self) {
         self.counters.operations += 1;
+    }
+
+    fn ran(machine: &mut Machine<'_, Meter>, env: &Env<'_, Meter>, inst: &Inst, results: &[Val]) {
+        if let Some(observer) = &machine.domain.observer {
+            let event = Event { func: env.func, inst, results, env, machine };
+            observer.borrow_mut().ran(&event);
+        }
     }
 
     fn dropped(&mut self, value: Option<Val>) {

@@ -2,9 +2,9 @@
 
 use crate::args::{Args, Wrt};
 use crate::value::Value;
-use wengert_core::ir::{Func, Type};
+use wengert_core::ir::{Elem, Func, Type};
 use wengert_core::span::{Diagnostic, Span};
-use wengert_core::surface::tree::{Expr, ExprKind, Function, UnaryOp};
+use wengert_core::surface::tree::{DeclaredType, Expr, ExprKind, Function, Param, UnaryOp};
 
 type Bound<T> = Result<T, Diagnostic>;
 
@@ -18,7 +18,9 @@ pub(crate) fn arguments(function: &Function, args: Args) -> Bound<Vec<Value>> {
     }
     let missing: Vec<usize> = (0..values.len()).filter(|k| values[*k].is_none()).collect();
     if missing.is_empty() {
-        return Ok(values.into_iter().flatten().collect());
+        let mut values: Vec<Value> = values.into_iter().flatten().collect();
+        declared(function, &mut values)?;
+        return Ok(values);
     }
     let names: Vec<&str> = missing.iter().map(|k| name_of(function, *k)).collect();
     let what = if names.len() == 1 { "a value" } else { "values" };
@@ -27,9 +29,20 @@ pub(crate) fn arguments(function: &Function, args: Args) -> Bound<Vec<Value>> {
     for k in &missing {
         error = error.label(function.params[*k].name.span, "no value is given for this");
     }
-    let example: Vec<String> = names.iter().map(|n| format!("{n}=1.0")).collect();
+    let example: Vec<String> = missing.iter().map(|k| example(&function.params[*k])).collect();
     let it = if names.len() == 1 { "it" } else { "them" };
     Err(error.help(format!("give {it} by name, as in `{}`", example.join(" "))))
+}
+
+/// How a value for a parameter can be given.
+fn example(param: &Param) -> String {
+    let value = match param.annotation.map(|a| a.ty) {
+        Some(DeclaredType::I64) => "10",
+        Some(DeclaredType::Bool) => "true",
+        Some(DeclaredType::Array(_)) => "[1, 2, 3]",
+        Some(DeclaredType::F64 | DeclaredType::F32) | None => "1.0",
+    };
+    format!("{}={value}", param.name.text)
 }
 
 /// One value per parameter, where one is given. `args` may leave parameters out.
@@ -82,7 +95,7 @@ pub(crate) fn by(function: &Function, func: &Func, wrt: &Wrt) -> Bound<Vec<usize
     for name in names {
         let k = parameter(function, name)?;
         if !types[k].is_float() {
-            let what = if types[k] == Type::Bool { "a bool" } else { "an integer" };
+            let what = wanted(types[k]);
             let message = format!("there is no derivative by `{name}`, which is {what}");
             return Err(Diagnostic::new("not-differentiable", message)
                 .label(function.params[k].name.span, format!("used as {what}"))
@@ -95,33 +108,81 @@ pub(crate) fn by(function: &Function, func: &Func, wrt: &Wrt) -> Bound<Vec<usize
     Ok(indices)
 }
 
+/// The values as they are declared, where they are: an integer may be declared a float, a list of whole
+/// numbers an array of integers. What cannot be what it is declared to be is an error.
+pub(crate) fn declared(function: &Function, values: &mut [Value]) -> Bound<()> {
+    for (k, (param, value)) in function.params.iter().zip(values).enumerate() {
+        let Some(annotation) = param.annotation else { continue };
+        let ty = match annotation.ty {
+            DeclaredType::F64 => Type::F64,
+            DeclaredType::F32 => Type::F32,
+            DeclaredType::I64 => Type::I64,
+            DeclaredType::Bool => Type::Bool,
+            DeclaredType::Array(elem) => {
+                let given = value.ty();
+                let elem = elem.or(given.elem()).unwrap_or(Elem::F64);
+                Type::of(elem, given.rank().max(1))
+            }
+        };
+        *value = value.as_type(ty).ok_or_else(|| wrong_type(function, k, value, ty))?;
+    }
+    Ok(())
+}
+
 /// The values as the lowered function wants them: an integer may have become a float.
 pub(crate) fn convert(function: &Function, func: &Func, values: &mut [Value]) -> Bound<()> {
     for (k, (value, ty)) in values.iter_mut().zip(func.param_types()).enumerate() {
-        *value = match (std::mem::replace(value, Value::Bool(false)), ty) {
-            (Value::Int(n), Type::F64) => Value::Float(n as f64),
-            (value @ Value::Float(_), Type::F64)
-            | (value @ Value::Int(_), Type::I64)
-            | (value @ Value::Bool(_), Type::Bool)
-            | (value @ Value::Array(_), Type::VECTOR) => value,
-            (value, ty) => return Err(wrong_type(function, k, &value, ty)),
-        };
+        if value.ty() != ty {
+            *value = value.as_type(ty).ok_or_else(|| wrong_type(function, k, value, ty))?;
+        }
     }
     Ok(())
 }
 
 /// `value` does not fit parameter `k`.
 pub(crate) fn wrong_type(function: &Function, k: usize, value: &Value, ty: Type) -> Diagnostic {
-    let wanted = match ty {
-        Type::F64 | Type::F32 => "a float",
+    let name = name_of(function, k);
+    let given = value.ty();
+    let same_kind = given.is_array() && ty.is_array();
+    let (wanted, is) = match same_kind && given.rank() != ty.rank() {
+        true => (with_rank(ty.rank()), with_rank(given.rank())),
+        false => (wanted(ty).to_string(), value.kind().to_string()),
+    };
+    let message = format!("`{name}` must be {wanted}, but {is} is given");
+    let whole = value.as_f64().filter(|x| x.trunc() == *x && x.abs() < 1e15);
+    let help = match (ty, whole) {
+        (Type::I64, Some(x)) => format!("write it without a point: `{name}={x:.0}`"),
+        (Type::I64, None) => format!("give a whole number, as in `{name}=3`"),
+        (Type::Bool, _) => format!("give `{name}=true` or `{name}=false`"),
+        (Type::F64 | Type::F32 | Type::Tape, _) => format!("give one number, as in `{name}=2.5`"),
+        (Type::Array(Elem::I64, 1), _) => format!("give whole numbers, as in `{name}=[1, 2, 3]`"),
+        (Type::Array(Elem::Bool, 1), _) => format!("give `{name}=[true, false]`"),
+        (Type::Array(_, 1), _) => format!("give a list, as in `{name}=[1, 2, 3]`"),
+        (Type::Array(_, 2), _) => format!("give a list of rows, as in `{name}=[[1, 2], [3, 4]]`"),
+        (Type::Array(..), _) => format!("give nested lists, as in `{name}=[[[1, 2], [3, 4]]]`"),
+    };
+    Diagnostic::new("argument-type", message)
+        .label(function.params[k].name.span, "this parameter")
+        .help(help)
+}
+
+fn wanted(ty: Type) -> &'static str {
+    match ty {
+        Type::F64 | Type::F32 => "a number",
         Type::I64 => "an integer",
         Type::Bool => "a bool",
+        Type::Array(Elem::I64, _) => "an array of integers",
+        Type::Array(Elem::Bool, _) => "an array of bools",
         Type::Array(..) => "an array",
         Type::Tape => "a tape",
-    };
-    let name = name_of(function, k);
-    let message = format!("`{name}` must be {wanted}, but {} is given", value.kind());
-    Diagnostic::new("argument-type", message).label(function.params[k].name.span, "this parameter")
+    }
+}
+
+fn with_rank(rank: usize) -> String {
+    match rank {
+        1 => "an array of one dimension".into(),
+        _ => format!("an array of {rank} dimensions"),
+    }
 }
 
 /// The index of the parameter of this name.
@@ -180,5 +241,38 @@ pub(crate) fn literal(expr: &Expr) -> Option<Value> {
             _ => None,
         },
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wengert_core::surface::python;
+
+    #[test]
+    fn another_rank_or_kind_than_wanted() {
+        let module = python::parse("def f(u):\n    return u\n").unwrap();
+        let function = &module.functions[0];
+        let error = |value: Value, ty: Type| {
+            let error = wrong_type(function, 0, &value, ty);
+            format!("{}; {}", error.message, error.help.unwrap_or_default())
+        };
+        let matrix = Type::Array(Elem::F64, 2);
+        assert_eq!(
+            error([1.0].into(), matrix),
+            "`u` must be an array of 2 dimensions, but an array of one dimension is given; give a list of rows, as in `u=[[1, 2], [3, 4]]`"
+        );
+        assert_eq!(
+            error([[1.0]].into(), Type::VECTOR),
+            "`u` must be an array of one dimension, but an array of 2 dimensions is given; give a list, as in `u=[1, 2, 3]`"
+        );
+        assert_eq!(
+            error([1.5].into(), Type::Array(Elem::I64, 1)),
+            "`u` must be an array of integers, but an array is given; give whole numbers, as in `u=[1, 2, 3]`"
+        );
+        assert_eq!(
+            error(2.0.into(), matrix),
+            "`u` must be an array, but a float is given; give a list of rows, as in `u=[[1, 2], [3, 4]]`"
+        );
     }
 }

@@ -10,6 +10,7 @@ use crate::value::Value;
 use wengert_core::check::{self, CheckError, Derived, GradReport, Report};
 use wengert_core::interp::Val;
 use wengert_core::ir::{Func, Module, Type};
+use wengert_core::ops::shaped::shown;
 use wengert_core::span::Diagnostic;
 use wengert_core::surface::tree;
 
@@ -78,11 +79,9 @@ impl Function {
         args: impl Into<Args>,
         wrt: impl Into<Wrt>,
     ) -> Result<Gradient, Error> {
-        let call = self.call(args.into())?;
+        let call = self.prepare(args.into())?;
         let by = self.by(&call, wrt.into())?;
-        if call.func.results != [Type::F64] {
-            return Err(self.error(ErrorKind::Source, no_gradient(self.tree(), &call.func.results)));
-        }
+        self.one_float(&call)?;
         let mut stats = Stats::default();
         let (value, grad) = match self.options.mode {
             Mode::Reverse => self.reverse(&call, &by, &mut stats)?,
@@ -104,17 +103,9 @@ impl Function {
     /// # Ok::<(), wengert::Error>(())
     /// ```
     pub fn jvp(&self, args: impl Into<Args>, tangents: impl Into<Args>) -> Result<Tangents, Error> {
-        let call = self.call(args.into())?;
-        let refused = |e| self.error(ErrorKind::Arguments, e);
-        let given = bind::given(self.tree(), tangents.into()).map_err(refused)?;
-        let names = self.parameters().zip(&given).filter(|(_, t)| t.is_some());
-        let by = self.by(&call, Wrt::Names(names.map(|(n, _)| n.to_string()).collect()))?;
-        let mut args = call.values.clone();
-        for (k, tangent) in given.into_iter().enumerate() {
-            if let Some(tangent) = tangent {
-                args.push(self.direction(k, &call.values[k], tangent)?);
-            }
-        }
+        let call = self.prepare(args.into())?;
+        let (by, directions) = self.directions(&call, tangents.into())?;
+        let args: Vec<Value> = call.values.iter().cloned().chain(directions).collect();
         let program = self.program(&call, Task::Forward(by))?;
         let mut stats = Stats { compile_seconds: call.elapsed(), ..Stats::default() };
         let mut values = self.run(&program, &args, &mut stats)?;
@@ -136,7 +127,7 @@ impl Function {
         adjoints: impl Into<Args>,
         wrt: impl Into<Wrt>,
     ) -> Result<Adjoints, Error> {
-        let call = self.call(args.into())?;
+        let call = self.prepare(args.into())?;
         let by = self.by(&call, wrt.into())?;
         let adjoints = self.seeds(&call, adjoints.into())?;
         let args: Vec<Value> = call.values.iter().chain(&adjoints).cloned().collect();
@@ -175,7 +166,7 @@ impl Function {
         wrt: impl Into<Wrt>,
         directions: usize,
     ) -> Result<Report, Error> {
-        let call = self.call(args.into())?;
+        let call = self.prepare(args.into())?;
         let by = self.by(&call, wrt.into())?;
         let wrong = |e| self.error(ErrorKind::Source, e);
         let derived = Derived::new(Func::clone(&call.func), by).map_err(wrong)?;
@@ -209,7 +200,7 @@ impl Function {
     /// # Ok::<(), wengert::Error>(())
     /// ```
     pub fn check_grads(&self, args: impl Into<Args>, order: usize) -> Result<GradReport, Error> {
-        let call = self.call(args.into())?;
+        let call = self.prepare(args.into())?;
         let args: Vec<Val> = call.values.iter().map(Value::to_val).collect();
         let module = Module::of(Func::clone(&call.func));
         check::check_grads(&module, self.name(), &args, order).map_err(|e| match e {
@@ -231,7 +222,7 @@ impl Function {
         let program = self.program(call, Task::Reverse(by.to_vec()))?;
         stats.compile_seconds = call.elapsed();
         let mut args = call.values.clone();
-        args.push(Value::Float(1.0));
+        args.push(one(call));
         let mut values = self.run(&program, &args, stats)?;
         let grad = values.split_off(1);
         Ok((values.remove(0), grad))
@@ -256,10 +247,8 @@ impl Function {
                 args[first + slot].set(component, 1.0);
                 let results = self.run(&program, &args, stats)?;
                 args[first + slot].set(component, 0.0);
-                let [y, Value::Float(tangent)] = &results[..] else {
-                    unreachable!("one result and its tangent")
-                };
-                partials.set(component, *tangent);
+                let [y, tangent] = &results[..] else { unreachable!("one result and its tangent") };
+                partials.set(component, tangent.as_f64().unwrap_or(f64::NAN));
                 value.get_or_insert_with(|| y.clone());
             }
         }
@@ -271,24 +260,43 @@ impl Function {
         Ok((value, grad))
     }
 
+    /// A gradient is of one float.
+    pub(crate) fn one_float(&self, call: &Call) -> Result<(), Error> {
+        match call.func.results[..] {
+            [Type::F64 | Type::F32] => Ok(()),
+            _ => Err(self.error(ErrorKind::Source, no_gradient(self.tree(), &call.func.results))),
+        }
+    }
+
+    /// Directions given as arguments are: the parameters they are for, and one value for each.
+    pub(crate) fn directions(
+        &self,
+        call: &Call,
+        given: Args,
+    ) -> Result<(Vec<usize>, Vec<Value>), Error> {
+        let refused = |e| self.error(ErrorKind::Arguments, e);
+        let given = bind::given(self.tree(), given).map_err(refused)?;
+        let names = self.parameters().zip(&given).filter(|(_, t)| t.is_some());
+        let by = self.by(call, Wrt::Names(names.map(|(n, _)| n.to_string()).collect()))?;
+        let given = given.into_iter().enumerate().filter_map(|(k, t)| Some((k, t?)));
+        let directions = given.map(|(k, t)| self.direction(k, &call.values[k], t));
+        let directions = directions.collect::<Result<_, _>>()?;
+        Ok((by, directions))
+    }
+
     /// A tangent as the program wants it.
     fn direction(&self, k: usize, value: &Value, tangent: Value) -> Result<Value, Error> {
-        let error = match (value, tangent) {
-            (Value::Float(_), Value::Int(n)) => return Ok(Value::Float(n as f64)),
-            (Value::Float(_), tangent @ Value::Float(_)) => return Ok(tangent),
-            (Value::Array(x), Value::Array(t)) if x.len() == t.len() => return Ok(Value::Array(t)),
-            (Value::Array(x), Value::Array(t)) => {
+        let error = match tangent.as_type(value.ty()) {
+            Some(tangent) if tangent.shape() == value.shape() => return Ok(tangent),
+            Some(tangent) => {
                 let name = &self.tree().params[k].name;
-                let message = format!(
-                    "`{}` has {} elements, but its tangent has {}",
-                    name.text,
-                    x.len(),
-                    t.len()
-                );
-                Diagnostic::new("argument-length", message).label(name.span, "this parameter")
+                let (has, given) = sizes(value, &tangent);
+                let message = format!("`{}` has {has}, but its tangent has {given}", name.text);
+                Diagnostic::new("argument-length", message)
+                    .label(name.span, "this parameter")
+                    .help("a tangent has the shape of its parameter")
             }
-            (Value::Array(_), tangent) => bind::wrong_type(self.tree(), k, &tangent, Type::VECTOR),
-            (_, tangent) => bind::wrong_type(self.tree(), k, &tangent, Type::F64),
+            None => bind::wrong_type(self.tree(), k, &tangent, value.ty()),
         };
         Err(self.error(ErrorKind::Arguments, error))
     }
@@ -309,50 +317,65 @@ impl Function {
                 format!("`{}` has {wanted} {results}, but {given} {are} given", self.name());
             return Err(refused("argument-count", message));
         }
-        let fit = |(k, (arg, ty)): (usize, (Arg, &Type))| match (arg.value, *ty) {
-            (Value::Int(n), Type::F64) => Ok(Value::Float(n as f64)),
-            (value @ Value::Float(_), Type::F64) | (value @ Value::Array(_), Type::VECTOR) => {
-                Ok(value)
-            }
-            (value, ty) => {
-                let wanted = if ty == Type::VECTOR { "an array" } else { "a float" };
+        let fit = |(k, (arg, ty)): (usize, (Arg, &Type))| {
+            arg.value.as_type(*ty).ok_or_else(|| {
+                let wanted = if ty.is_array() { "an array" } else { "a number" };
+                let given = match (&arg.value, ty.is_array()) {
+                    (Value::Array(x), true) => format!("one of shape {}", shown(x.shape())),
+                    (value, _) => value.kind().to_string(),
+                };
+                let shaped = if ty.rank() > 1 {
+                    format!(" of {} dimensions", ty.rank())
+                } else {
+                    String::new()
+                };
                 let message =
-                    format!("adjoint {} must be {wanted}, but {} is given", k + 1, value.kind());
-                Err(refused("argument-type", message))
-            }
+                    format!("adjoint {} must be {wanted}{shaped}, but {given} is given", k + 1);
+                refused("argument-type", message)
+            })
         };
         adjoints.0.into_iter().zip(types).enumerate().map(fit).collect()
     }
 
     /// Arrays among the adjoints are as long as the results they belong to.
     fn lengths(&self, values: &[Value], adjoints: &[Value]) -> Result<(), Error> {
-        let floats = values.iter().filter(|v| matches!(v, Value::Float(_) | Value::Array(_)));
+        let floats = values.iter().filter(|v| v.is_float());
         for (k, (value, adjoint)) in floats.zip(adjoints).enumerate() {
-            if value.len() != adjoint.len() {
-                let message = format!(
-                    "result {} has {} elements, but its adjoint has {}",
-                    k + 1,
-                    value.len(),
-                    adjoint.len()
-                );
+            if value.shape() != adjoint.shape() {
+                let (has, given) = sizes(value, adjoint);
+                let message = format!("result {} has {has}, but its adjoint has {given}", k + 1);
                 let error = Diagnostic::new("argument-length", message)
-                    .label(self.tree().name.span, "in this function");
+                    .label(self.tree().name.span, "in this function")
+                    .help("an adjoint has the shape of its result");
                 return Err(self.error(ErrorKind::Arguments, error));
             }
         }
         Ok(())
     }
 
-    fn by(&self, call: &Call, wrt: Wrt) -> Result<Vec<usize>, Error> {
+    pub(crate) fn by(&self, call: &Call, wrt: Wrt) -> Result<Vec<usize>, Error> {
         bind::by(self.tree(), &call.func, &wrt).map_err(|e| self.error(ErrorKind::Arguments, e))
     }
 }
 
-/// A gradient is of one float.
+/// The adjoint of a function's one result.
+pub(crate) fn one(call: &Call) -> Value {
+    if call.func.results == [Type::F32] { Value::Single(1.0) } else { Value::Float(1.0) }
+}
+
+/// The sizes of two arrays as a message has them: lengths of vectors, shapes of others.
+fn sizes(a: &Value, b: &Value) -> (String, String) {
+    match (a.shape(), b.shape()) {
+        ([n], [m]) => (format!("{n} elements"), m.to_string()),
+        (a, b) => (format!("shape {}", shown(a)), shown(b)),
+    }
+}
+
+/// Why there is no gradient.
 fn no_gradient(function: &tree::Function, results: &[Type]) -> Diagnostic {
     let returned = match results {
         [] => "nothing".to_string(),
-        [Type::VECTOR] => "an array".to_string(),
+        [Type::Array(..)] => "an array".to_string(),
         [Type::Bool] => "a bool".to_string(),
         [_] => "an integer".to_string(),
         several => format!("{} values", several.len()),
@@ -361,9 +384,13 @@ fn no_gradient(function: &tree::Function, results: &[Type]) -> Diagnostic {
         format!("a gradient is of one float, but `{}` returns {returned}", function.name.text);
     Diagnostic::new("not-a-scalar", message).label(function.name.span, "this function").help(
         match results {
-            [Type::VECTOR] => "return one number, such as the sum of the elements; or use `vjp`",
+            [Type::Array(..)] => {
+                "return one number, such as the sum of the elements; or use `vjp` or `jacobian` (`--seed` or `--jacobian`)"
+            }
             [_] => "return a float, as in `float(n)`",
-            _ => "return one number; or use `vjp`, which takes an adjoint for each result",
+            _ => {
+                "return one number; or use `vjp` with an adjoint for each result (`--seed`), or `jacobian` (`--jacobian`)"
+            }
         },
     )
 }

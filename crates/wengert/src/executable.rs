@@ -77,15 +77,7 @@ impl Executable {
         args: &[Value],
         options: &Options,
     ) -> Result<(Vec<Value>, u64), Fault> {
-        let args: Vec<runtime::Arg> = args
-            .iter()
-            .map(|value| match value {
-                Value::Float(x) => runtime::Arg::F64(*x),
-                Value::Int(n) => runtime::Arg::I64(*n),
-                Value::Bool(b) => runtime::Arg::Bool(*b),
-                Value::Array(x) => runtime::Arg::Array(x),
-            })
-            .collect();
+        let args: Vec<runtime::Arg> = args.iter().map(Value::to_arg).collect();
         let limits = runtime::Options {
             max_iterations: options.max_iterations,
             tape_limit: options.tape_limit,
@@ -93,22 +85,11 @@ impl Executable {
         };
         match program.call(&self.entry, &args, &limits) {
             Ok((results, stats)) => {
-                Ok((results.into_iter().map(from_out).collect(), stats.tape_peak_bytes))
+                Ok((results.into_iter().map(Value::from_out).collect(), stats.tape_peak_bytes))
             }
             Err(runtime::RunError::Fault(fault)) => Err(fault),
             Err(mismatch) => unreachable!("the arguments have been bound: {mismatch}"),
         }
-    }
-}
-
-fn from_out(out: runtime::Out) -> Value {
-    match out {
-        runtime::Out::F64(x) => Value::Float(x),
-        runtime::Out::F32(x) => Value::Float(f64::from(x)),
-        runtime::Out::I64(n) => Value::Int(n),
-        runtime::Out::Bool(b) => Value::Bool(b),
-        runtime::Out::Array(x) => Value::Array(x),
-        runtime::Out::Shaped(x) => Value::Array(x.floats()),
     }
 }
 
@@ -134,5 +115,56 @@ impl Engine for Engines<'_> {
         let args: Vec<Value> = args.iter().cloned().filter_map(Value::from_val).collect();
         let ran = executable.run(&args, self.options)?;
         Ok(ran.values.iter().map(Value::to_val).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wengert_core::ir::parse;
+    use wengert_core::transform::{jvp, vjp};
+
+    /// Values of every rank and kind go through derivative programs of both backends alike.
+    #[test]
+    fn matrices_and_their_derivatives() {
+        let text =
+            "func @f(%a: [[f64]], %s: f64, %b: [f32], %on: [bool]) -> ([[f64]], [f32], f64) {
+             %p = mul %a, %a
+             %q = mul %p, %s
+             %t = sum %q
+             %c = mul %b, %b
+             return %q, %c, %t
+           }";
+        let module = parse::module(text).unwrap();
+        let func = &module.funcs[0];
+        let args: Vec<Value> = vec![
+            [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]].into(),
+            2.0.into(),
+            [0.5f32, 1.5].into(),
+            [true].into(),
+        ];
+        let run = |module: &Module, entry: &str, more: &[Value]| {
+            let args: Vec<Value> = args.iter().chain(more).cloned().collect();
+            let values = [Backend::Interp, Backend::Jit].map(|backend| {
+                let executable = Executable::new(module.clone(), entry.into(), backend).unwrap();
+                executable.run(&args, &Options::default()).unwrap().values
+            });
+            assert_eq!(values[0], values[1]);
+            values[0].clone()
+        };
+        let values = run(&module, "f", &[]);
+        let q = Value::from([[2.0, 8.0, 18.0], [32.0, 50.0, 72.0]]);
+        assert_eq!(values, [q.clone(), [0.25f32, 2.25].into(), 182.0.into()]);
+
+        let forward = Module::of(jvp::jvp(func, &[0, 1, 2]).unwrap());
+        let ones = [args[0].filled(1.0), 0.0.into(), args[2].filled(1.0)];
+        let tangents = run(&forward, "f.jvp", &ones).split_off(3);
+        let dq = Value::from([[4.0, 8.0, 12.0], [16.0, 20.0, 24.0]]);
+        assert_eq!(tangents, [dq.clone(), [1.0f32, 3.0].into(), 84.0.into()]);
+
+        let reverse = vjp::vjp(func, &[0, 1, 2]).unwrap();
+        let seeds = [q.filled(0.0), args[2].filled(1.0), 1.0.into()];
+        let adjoints = run(&reverse, "f.vjp", &seeds).split_off(3);
+        assert_eq!(adjoints, [dq, 91.0.into(), [1.0f32, 3.0].into()]);
     }
 }

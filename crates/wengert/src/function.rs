@@ -18,7 +18,7 @@ use wengert_core::ir::{Func, Module, Type, verify};
 use wengert_core::lower;
 use wengert_core::span::Diagnostic;
 use wengert_core::surface::{python, tree};
-use wengert_core::transform::{jvp, pipeline, vjp};
+use wengert_core::transform::{derivative, jvp, pipeline, vjp};
 
 /// A function that can be run and differentiated.
 ///
@@ -49,9 +49,11 @@ pub(crate) enum Task {
     Forward(Vec<usize>),
     /// Reverse mode by these parameters.
     Reverse(Vec<usize>),
+    /// Forward mode along the second of these sets of parameters, of reverse mode by the first.
+    Products(Vec<usize>, Vec<usize>),
 }
 
-/// The result of [`Function::value`].
+/// The result of [`Function::call`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluation {
     /// What the function returned, one entry per result.
@@ -73,7 +75,7 @@ impl Function {
     ///
     /// ```
     /// let f = wengert::Function::from_source("def double(x):\n    return 2 * x\n", "double")?;
-    /// assert_eq!(f.value([4.0])?.values, [8.0.into()]);
+    /// assert_eq!(f.call([4.0])?.values, [8.0.into()]);
     /// # Ok::<(), wengert::Error>(())
     /// ```
     pub fn from_source(source: impl Into<Source>, name: &str) -> Result<Function, Error> {
@@ -135,20 +137,25 @@ impl Function {
     ///
     /// ```
     /// let f = wengert::Function::from_source("def f(x, y):\n    return x * y, x > y\n", "f")?;
-    /// let run = f.value((2.0, ("y", 3.0)))?;
+    /// let run = f.call((2.0, ("y", 3.0)))?;
     /// assert_eq!(run.values, [6.0.into(), false.into()]);
     /// # Ok::<(), wengert::Error>(())
     /// ```
-    pub fn value(&self, args: impl Into<Args>) -> Result<Evaluation, Error> {
-        let call = self.call(args.into())?;
+    pub fn call(&self, args: impl Into<Args>) -> Result<Evaluation, Error> {
+        let call = self.prepare(args.into())?;
         let program = self.program(&call, Task::Value)?;
         let mut stats = Stats { compile_seconds: call.elapsed(), ..Stats::default() };
         let values = self.run(&program, &call.values, &mut stats)?;
         Ok(Evaluation { values, stats })
     }
 
+    /// Another name for [`Function::call`].
+    pub fn value(&self, args: impl Into<Args>) -> Result<Evaluation, Error> {
+        self.call(args)
+    }
+
     /// Binds arguments and specialises.
-    pub(crate) fn call(&self, args: Args) -> Result<Call, Error> {
+    pub(crate) fn prepare(&self, args: Args) -> Result<Call, Error> {
         let started = Instant::now();
         let refused = |e| self.error(ErrorKind::Arguments, e);
         if self.options.backend == Backend::Interp && self.options.tape_limit.is_some() {
@@ -197,6 +204,12 @@ impl Function {
                 (one(jvp::jvp(&call.func, by).map_err(wrong)?), format!("{name}.jvp"))
             }
             Task::Reverse(by) => (vjp::vjp(&call.func, by).map_err(wrong)?, format!("{name}.vjp")),
+            Task::Products(by, along) => {
+                let once = derivative::vjp_of(&one(Func::clone(&call.func)), name, by);
+                let gradient = format!("{name}.vjp");
+                let twice = derivative::jvp_of(&once.map_err(wrong)?, &gradient, along, 1);
+                (twice.map_err(wrong)?, format!("{gradient}.jvp"))
+            }
         };
         verify::module(&module).map_err(wrong)?;
         let program = Executable::new(module, entry, self.options.backend);
@@ -215,6 +228,10 @@ impl Function {
         stats.run_seconds += ran.seconds;
         stats.tape_bytes = stats.tape_bytes.max(ran.tape_bytes);
         Ok(ran.values)
+    }
+
+    pub(crate) fn source(&self) -> &Arc<Source> {
+        &self.source
     }
 
     pub(crate) fn tree(&self) -> &tree::Function {
@@ -236,6 +253,11 @@ impl Function {
 }
 
 impl Call {
+    /// The types of the arguments as given.
+    pub(crate) fn kinds(&self) -> &[Type] {
+        &self.kinds
+    }
+
     /// Seconds since the call began: what compiling took, when asked just before the run.
     pub(crate) fn elapsed(&self) -> f64 {
         self.started.elapsed().as_secs_f64()

@@ -25,40 +25,59 @@
 //! # Ok::<(), wengert::Error>(())
 //! ```
 //!
-//! - [`Function::value`], [`Function::value_and_grad`], [`Function::jvp`] and [`Function::vjp`] run it;
+//! - [`Function::call`], [`Function::value_and_grad`], [`Function::jvp`] and [`Function::vjp`] run it;
 //!   each compiles on the first call with arguments of new kinds, in milliseconds.
+//! - [`Function::jacobian`], [`Function::hessian`], their sparse forms [`Function::sparse_jacobian`] and
+//!   [`Function::sparse_hessian`], and [`Function::hvp`] give whole derivatives and second ones.
+//! - [`Value`] and [`Array`] are what goes in and comes out; feature `ndarray` converts from and to that
+//!   crate's arrays.
 //! - [`Function::check`] compares the derivatives with each other and with finite differences;
-//!   [`Function::check_grads`] does so for second and third derivatives too.
+//!   [`Function::check_grads`] does so for second and third derivatives too; [`Function::inspect`] looks
+//!   for kinks, NaN and loops that could have stopped earlier.
 //! - [`Options`] chooses the backend, forward or reverse mode, and the limits.
 //! - [`Error`] says what is wrong where in the source, and the way out.
 //!
-//! Reading order: `function` (specialising, compiling, running), `derivative` (gradients), `args` and
-//! `bind` (arguments to parameters), `executable` (backends), `error` and `render` (messages),
-//! `stages` and `outline` (looking inside).
+//! Reading order: `function` (specialising, compiling, running), `derivative` (gradients), `dense` and
+//! `sparse` (Jacobians and Hessians), `value` and `array`, `args` and `bind` (arguments to parameters), `executable` (backends), `error`, `render` and `explain`
+//! (messages),
+//! `stages`, `saved` and `outline` (looking inside), `inspect`.
 #![forbid(unsafe_code)]
 
 mod args;
+mod array;
 mod bind;
+mod dense;
 mod derivative;
 mod error;
 mod executable;
+mod explain;
 mod function;
+mod inspect;
+#[cfg(feature = "ndarray")]
+mod ndarrays;
 mod options;
 mod outline;
 mod render;
+mod saved;
 mod source;
+mod sparse;
 mod stages;
 mod value;
 
 pub use args::{Arg, Args, Wrt};
+pub use array::{Array, Element, ShapeError};
+pub use dense::{Hessian, HessianProduct, Jacobian, JacobianBlock};
 pub use derivative::{Adjoints, Gradient, Tangents};
 pub use error::{Error, ErrorKind};
+pub use explain::{explain, explanations};
 pub use function::{Evaluation, Function};
+pub use inspect::Inspection;
 pub use options::{Backend, Mode, Options, Stats};
 pub use source::Source;
+pub use sparse::{SparseDerivative, SparseMatrix};
 pub use stages::Stage;
 pub use value::Value;
-pub use wengert_core::check::{Comparison, GradReport, Report};
+pub use wengert_core::check::{Comparison, Finding, FindingKind, GradReport, Report};
 pub use wengert_core::fault::{Fault, FaultKind};
 pub use wengert_core::span::{Diagnostic, Span};
 

@@ -3,6 +3,7 @@
 use crate::source::Source;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use std::ops::Range;
+use wengert_core::check::{Finding, FindingKind};
 use wengert_core::span::{Diagnostic, Span};
 
 /// `file:line:column: message`, and how many more there are.
@@ -30,8 +31,35 @@ pub(crate) fn full(source: &Source, diagnostics: &[Diagnostic], coloured: bool) 
     reports.join("\n\n")
 }
 
+/// Every finding with its source lines: a NaN as an error, the others as warnings.
+pub(crate) fn findings(source: &Source, findings: &[Finding], coloured: bool) -> String {
+    let renderer = if coloured { Renderer::styled() } else { Renderer::plain() };
+    let report = |finding: &Finding| {
+        let mut diagnostic = Diagnostic::new("", finding.to_string()).label(finding.span, "here");
+        for (span, iteration) in &finding.iterations {
+            let nearest = matches!(finding.kind, FindingKind::Stopping { .. });
+            let what = if nearest { "nearest" } else { "first" };
+            let text = format!("{what} in iteration {iteration} of this loop");
+            diagnostic = diagnostic.label(*span, text);
+        }
+        let level = if finding.is_failure() { Level::ERROR } else { Level::WARNING };
+        at_level(source, &diagnostic, level, &renderer)
+    };
+    findings.iter().map(report).collect::<Vec<_>>().join("\n\n")
+}
+
 fn one(source: &Source, diagnostic: &Diagnostic, renderer: &Renderer) -> String {
-    let title = Level::ERROR.primary_title(diagnostic.message.as_str()).id(diagnostic.code);
+    at_level(source, diagnostic, Level::ERROR, renderer)
+}
+
+fn at_level(
+    source: &Source,
+    diagnostic: &Diagnostic,
+    level: Level<'_>,
+    renderer: &Renderer,
+) -> String {
+    let title = level.primary_title(diagnostic.message.as_str());
+    let title = if diagnostic.code.is_empty() { title } else { title.id(diagnostic.code) };
     let mut group = if places(diagnostic).next().is_none() {
         title.element(Origin::path(source.name()))
     } else {

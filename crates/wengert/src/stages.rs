@@ -5,9 +5,11 @@ use crate::bind;
 use crate::error::{Error, ErrorKind};
 use crate::function::Function;
 use crate::outline;
+use crate::saved;
 use crate::value::Value;
-use wengert_core::ir::{Module, Type, verify};
+use wengert_core::ir::{Elem, Module, Type, verify};
 use wengert_core::surface::tree::DeclaredType;
+use wengert_core::transform::vjp::report;
 use wengert_core::transform::{jvp, pipeline, vjp};
 use wengert_runtime::disassemble;
 
@@ -18,6 +20,8 @@ pub enum Stage {
     Surface,
     /// The IR, as lowered.
     Ssa,
+    /// The versions of arrays: what overwrites them, and what is saved because of it.
+    Functional,
     /// The IR after a pass of the fixed pipeline, by its name (see [`Stage::all`]).
     After(&'static str),
     /// The IR after the fixed pipeline: what is differentiated.
@@ -26,8 +30,12 @@ pub enum Stage {
     Jvp,
     /// Reverse mode: the recording and the reversing program.
     Vjp,
+    /// What reverse mode saves, and what it computes again.
+    Remat,
     /// The reverse mode after a pass that changes no bit, by its name.
     Free(&'static str),
+    /// The reverse mode after the passes that let arrays share storage.
+    Lifetime,
     /// Native code of the reverse mode.
     Native,
 }
@@ -38,15 +46,20 @@ impl Stage {
         let mut all = vec![
             ("surface", "what was written, library names resolved"),
             ("ssa", "the IR as lowered"),
+            ("functional", "versions of arrays: what overwrites them, what is saved because of it"),
         ];
         all.extend(pipeline::names());
         all.extend([
             ("pipeline", "the IR after all of these: what is differentiated"),
             ("jvp", "forward mode"),
             ("vjp", "reverse mode: the recording and the reversing program"),
+            ("remat", "what reverse mode saves per iteration, and what it computes again"),
         ]);
         all.extend(pipeline::free_names());
-        all.push(("native", "native code of the reverse mode"));
+        all.extend([
+            ("lifetime", "reverse mode with arrays that share storage"),
+            ("native", "native code of the reverse mode"),
+        ]);
         all
     }
 
@@ -63,9 +76,12 @@ impl Stage {
         Some(match name {
             "surface" => Stage::Surface,
             "ssa" => Stage::Ssa,
+            "functional" => Stage::Functional,
             "pipeline" => Stage::Pipeline,
             "jvp" => Stage::Jvp,
             "vjp" => Stage::Vjp,
+            "remat" => Stage::Remat,
+            "lifetime" => Stage::Lifetime,
             "native" => Stage::Native,
             _ => {
                 let find = |passes: Vec<(&'static str, _)>| {
@@ -111,8 +127,14 @@ impl Function {
                 let declared = || match param.annotation?.ty {
                     DeclaredType::I64 => Some(Value::Int(1)),
                     DeclaredType::Bool => Some(Value::Bool(true)),
-                    DeclaredType::Array(_) => Some(Value::Array(Vec::new())),
-                    DeclaredType::F64 | DeclaredType::F32 => None,
+                    DeclaredType::Array(elem) => Some(match elem {
+                        Some(Elem::F32) => Vec::<f32>::new().into(),
+                        Some(Elem::I64) => Vec::<i64>::new().into(),
+                        Some(Elem::Bool) => Vec::<bool>::new().into(),
+                        Some(Elem::F64) | None => Vec::<f64>::new().into(),
+                    }),
+                    DeclaredType::F32 => Some(Value::Single(1.0)),
+                    DeclaredType::F64 => None,
                 };
                 given.or_else(default).or_else(declared).unwrap_or(Value::Float(1.0))
             })
@@ -133,11 +155,21 @@ impl Function {
         }
         let by = bind::by(tree, &func, &wrt.into()).map_err(refused)?;
         let wrong = |e| self.error(ErrorKind::Source, e);
+        if matches!(stage, Stage::Functional | Stage::Remat) {
+            let report = report::of(&func, &by).map_err(wrong)?;
+            let text = self.source().text();
+            return Ok(match stage {
+                Stage::Functional => saved::versions(&report, self.name(), text),
+                _ => saved::records(&report, self.name(), text),
+            });
+        }
         let module = match stage {
             Stage::Jvp => Module::of(jvp::jvp(&func, &by).map_err(wrong)?),
             _ => vjp::vjp(&func, &by).map_err(wrong)?,
         };
         verify::module(&module).map_err(wrong)?;
+        let last_shared = Stage::Free("reuse");
+        let stage = if stage == Stage::Lifetime { last_shared } else { stage };
         if let Stage::Free(pass) = stage {
             let stages = pipeline::finish_stages(&module, &pipeline::Passes::ALL);
             let found = stages.into_iter().find(|(name, _)| *name == pass);

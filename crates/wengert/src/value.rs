@@ -1,47 +1,76 @@
 //! Values that go into and come out of functions.
 
+use crate::array::{self, Array, Element, ShapeError};
 use std::fmt;
+use std::rc::Rc;
 use wengert_core::interp::Val;
 use wengert_core::ir::Type;
 use wengert_core::ops::{Elem, Scalar};
+use wengert_runtime as runtime;
 
 /// A number, a truth value or an array.
 ///
 /// ```
-/// use wengert::Value;
+/// use wengert::{Array, Value};
 ///
 /// assert_eq!(Value::from(2.5), Value::Float(2.5));
 /// assert_eq!(Value::from(3), Value::Int(3));
-/// assert_eq!(Value::from([1.0, 2.0]), Value::Array(vec![1.0, 2.0]));
-/// assert_eq!(Value::from([1.0, 2.0]).to_string(), "[1.0, 2.0]");
+/// assert_eq!(Value::from([1.0, 2.0]), Value::Array(Array::from([1.0, 2.0])));
+/// assert_eq!(Value::from([[1.0, 2.0], [3.0, 4.0]]).to_string(), "[[1.0, 2.0], [3.0, 4.0]]");
+///
+/// // Rows may turn out to differ in length.
+/// assert!(Value::try_from(vec![vec![1.0, 2.0], vec![3.0]]).is_err());
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A float.
     Float(f64),
+    /// A single-precision float.
+    Single(f32),
     /// An integer. It becomes a float unless the program uses it as an index or a bound.
     Int(i64),
     /// True or false.
     Bool(bool),
-    /// A one-dimensional array of floats.
-    Array(Vec<f64>),
+    /// An array.
+    Array(Array),
 }
 
 impl Value {
-    /// The number, where this is a float or an integer.
+    /// The number, where this is one.
     pub fn as_f64(&self) -> Option<f64> {
         match self {
             Value::Float(x) => Some(*x),
+            Value::Single(x) => Some(f64::from(*x)),
             Value::Int(n) => Some(*n as f64),
             Value::Bool(_) | Value::Array(_) => None,
         }
     }
 
-    /// The elements, where this is an array.
+    /// The integer, where this is one.
+    pub fn as_i64(&self) -> Option<i64> {
+        if let Value::Int(n) = self { Some(*n) } else { None }
+    }
+
+    /// The truth value, where this is one.
+    pub fn as_bool(&self) -> Option<bool> {
+        if let Value::Bool(b) = self { Some(*b) } else { None }
+    }
+
+    /// The array, where this is one.
+    pub fn as_array(&self) -> Option<&Array> {
+        if let Value::Array(x) = self { Some(x) } else { None }
+    }
+
+    /// The elements in row-major order, where this is an array of doubles.
     pub fn as_slice(&self) -> Option<&[f64]> {
+        self.as_array()?.as_f64()
+    }
+
+    /// Elements along each axis; none for a number.
+    pub fn shape(&self) -> &[usize] {
         match self {
-            Value::Array(x) => Some(x),
-            _ => None,
+            Value::Array(x) => x.shape(),
+            _ => &[],
         }
     }
 
@@ -49,18 +78,38 @@ impl Value {
     pub fn kind(&self) -> &'static str {
         match self {
             Value::Float(_) => "a float",
+            Value::Single(_) => "a single-precision float",
             Value::Int(_) => "an integer",
             Value::Bool(_) => "a bool",
-            Value::Array(_) => "an array",
+            Value::Array(x) => match x.elem() {
+                Elem::F64 => "an array",
+                Elem::F32 => "an array of single-precision floats",
+                Elem::I64 => "an array of integers",
+                Elem::Bool => "an array of bools",
+            },
         }
+    }
+
+    /// As it prints, long arrays cut short.
+    pub fn abridged(&self) -> String {
+        match self {
+            Value::Array(x) => x.abridged(),
+            other => other.to_string(),
+        }
+    }
+
+    /// Whether it can carry a derivative.
+    pub(crate) fn is_float(&self) -> bool {
+        self.ty().is_float()
     }
 
     pub(crate) fn ty(&self) -> Type {
         match self {
             Value::Float(_) => Type::F64,
+            Value::Single(_) => Type::F32,
             Value::Int(_) => Type::I64,
             Value::Bool(_) => Type::Bool,
-            Value::Array(_) => Type::VECTOR,
+            Value::Array(x) => Type::of(x.elem(), x.rank()),
         }
     }
 
@@ -72,112 +121,227 @@ impl Value {
         }
     }
 
-    /// Sets one of its numbers.
+    /// Sets one of its floats.
     pub(crate) fn set(&mut self, component: usize, x: f64) {
         match self {
-            Value::Array(a) => a[component] = x,
+            Value::Array(a) => a.set(component, x),
+            Value::Single(s) => *s = x as f32,
             other => *other = Value::Float(x),
+        }
+    }
+
+    /// Its floats, in order; none for what carries no derivative.
+    pub(crate) fn floats(&self) -> Vec<f64> {
+        match self {
+            Value::Float(x) => vec![*x],
+            Value::Single(x) => vec![f64::from(*x)],
+            Value::Array(x) => x.inner().floats(),
+            Value::Int(_) | Value::Bool(_) => Vec::new(),
+        }
+    }
+
+    /// The same shape and kind with these floats.
+    pub(crate) fn with_floats(&self, floats: impl IntoIterator<Item = f64>) -> Value {
+        let mut floats = floats.into_iter();
+        match self {
+            Value::Array(x) => Value::Array(Array::of(x.inner().with_floats(floats))),
+            Value::Single(_) => Value::Single(floats.next().unwrap_or(0.0) as f32),
+            _ => Value::Float(floats.next().unwrap_or(0.0)),
         }
     }
 
     /// The same number everywhere, in the same shape.
     pub(crate) fn filled(&self, x: f64) -> Value {
-        match self {
-            Value::Array(a) => Value::Array(vec![x; a.len()]),
-            _ => Value::Float(x),
-        }
+        self.with_floats(std::iter::repeat_n(x, self.len()))
+    }
+
+    /// The value as one of that type, where that loses nothing: integers become floats, floats that are
+    /// integers become integers.
+    pub(crate) fn as_type(&self, ty: Type) -> Option<Value> {
+        Some(match (self, ty) {
+            (value, ty) if value.ty() == ty => value.clone(),
+            (Value::Int(n), Type::F64) => Value::Float(*n as f64),
+            (Value::Int(n), Type::F32) => Value::Single(*n as f32),
+            (Value::Float(x), Type::F32) => Value::Single(*x as f32),
+            (Value::Single(x), Type::F64) => Value::Float(f64::from(*x)),
+            (Value::Array(x), Type::Array(elem, rank)) if x.rank() == rank as usize => {
+                Value::Array(x.as_elem(elem)?)
+            }
+            _ => return None,
+        })
     }
 
     pub(crate) fn to_val(&self) -> Val {
         match self {
             Value::Float(x) => Val::f64(*x),
+            Value::Single(x) => Val::Scalar(Scalar::F32(*x)),
             Value::Int(n) => Val::i64(*n),
             Value::Bool(b) => Val::Scalar(Scalar::Bool(*b)),
-            Value::Array(x) => Val::array(x.clone()),
+            Value::Array(x) => Val::shaped(x.inner().clone()),
         }
     }
 
     /// Nothing for a tape, which no caller sees.
-    ///
-    /// # Panics
-    /// For what the language has no values of: single precision, and arrays that are not vectors of doubles.
-    /// No function it lowers has such a result.
     pub(crate) fn from_val(val: Val) -> Option<Value> {
-        match val {
-            Val::Scalar(Scalar::F64(x)) => Some(Value::Float(x)),
-            Val::Scalar(Scalar::I64(n)) => Some(Value::Int(n)),
-            Val::Scalar(Scalar::Bool(b)) => Some(Value::Bool(b)),
-            Val::Array(x) if x.shape.len() == 1 && x.elem() == Elem::F64 => {
-                Some(Value::Array(x.floats()))
-            }
-            Val::Tape(_) => None,
-            other => unreachable!("the language has no values of type {}", other.ty()),
+        Some(match val {
+            Val::Scalar(Scalar::F64(x)) => Value::Float(x),
+            Val::Scalar(Scalar::F32(x)) => Value::Single(x),
+            Val::Scalar(Scalar::I64(n)) => Value::Int(n),
+            Val::Scalar(Scalar::Bool(b)) => Value::Bool(b),
+            Val::Array(x) => Value::Array(Array::of(Rc::unwrap_or_clone(x))),
+            Val::Tape(_) => return None,
+        })
+    }
+
+    /// As native code takes it, borrowed.
+    pub(crate) fn to_arg(&self) -> runtime::Arg<'_> {
+        match self {
+            Value::Float(x) => runtime::Arg::F64(*x),
+            Value::Single(x) => runtime::Arg::F32(*x),
+            Value::Int(n) => runtime::Arg::I64(*n),
+            Value::Bool(b) => runtime::Arg::Bool(*b),
+            Value::Array(x) => runtime::Arg::Shaped(x.inner()),
         }
+    }
+
+    /// What native code gave: the same as what the interpreter would have given.
+    pub(crate) fn from_out(out: runtime::Out) -> Value {
+        Value::from_val(out.into()).unwrap_or_else(|| unreachable!("native code gives no tapes"))
     }
 }
 
-/// Floats print with the fewest digits that read back as the same float.
+/// Floats print with the fewest digits that read back as the same float, arrays as nested lists.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Value::Float(x) => write!(f, "{x:?}"),
+            Value::Float(x) => array::float(f, *x, format_args!("{x:?}")),
+            Value::Single(x) => array::float(f, f64::from(*x), format_args!("{x:?}")),
             Value::Int(n) => write!(f, "{n}"),
             Value::Bool(b) => write!(f, "{b}"),
-            Value::Array(x) => write!(f, "{x:?}"),
+            Value::Array(x) => write!(f, "{x}"),
         }
     }
 }
 
-impl From<f64> for Value {
-    fn from(x: f64) -> Value {
-        Value::Float(x)
-    }
+macro_rules! scalars {
+    ($($ty:ty => $variant:ident)+) => {
+        $(
+            impl From<$ty> for Value {
+                fn from(x: $ty) -> Value {
+                    Value::$variant(x.into())
+                }
+            }
+        )+
+    };
 }
 
-impl From<bool> for Value {
-    fn from(b: bool) -> Value {
-        Value::Bool(b)
-    }
+scalars! {
+    f64 => Float
+    f32 => Single
+    i64 => Int
+    i32 => Int
+    u32 => Int
+    bool => Bool
 }
 
-impl From<i64> for Value {
-    fn from(n: i64) -> Value {
-        Value::Int(n)
-    }
+macro_rules! arrays {
+    ($([$($generics:tt)*] $ty:ty)+) => {
+        $(
+            impl<$($generics)*> From<$ty> for Value {
+                fn from(x: $ty) -> Value {
+                    Value::Array(x.into())
+                }
+            }
+        )+
+    };
 }
 
-impl From<i32> for Value {
-    fn from(n: i32) -> Value {
-        Value::Int(n.into())
-    }
+arrays! {
+    [] Array
+    [T: Element] Vec<T>
+    [T: Element] &Vec<T>
+    [T: Element] &[T]
+    [T: Element, const N: usize] [T; N]
+    [T: Element, const N: usize, const M: usize] [[T; M]; N]
+    [T: Element, const N: usize, const M: usize, const K: usize] [[[T; K]; M]; N]
 }
 
-impl From<u32> for Value {
-    fn from(n: u32) -> Value {
-        Value::Int(n.into())
-    }
+macro_rules! checked {
+    ($($ty:ty)+) => {
+        $(
+            impl<T: Element> TryFrom<$ty> for Value {
+                type Error = ShapeError;
+
+                fn try_from(x: $ty) -> Result<Value, ShapeError> {
+                    Array::try_from(x).map(Value::Array)
+                }
+            }
+        )+
+    };
 }
 
-impl From<Vec<f64>> for Value {
-    fn from(x: Vec<f64>) -> Value {
-        Value::Array(x)
-    }
+checked! {
+    Vec<Vec<T>>
+    Vec<Vec<Vec<T>>>
+    (&[T], &[usize])
 }
 
-impl From<&[f64]> for Value {
-    fn from(x: &[f64]) -> Value {
-        Value::Array(x.to_vec())
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl From<&Vec<f64>> for Value {
-    fn from(x: &Vec<f64>) -> Value {
-        Value::Array(x.clone())
+    fn samples() -> Vec<Value> {
+        vec![
+            2.5.into(),
+            0.1f32.into(),
+            7.into(),
+            true.into(),
+            [1.0, 2.0].into(),
+            [[1.0f32, 2.0], [3.0, 4.0]].into(),
+            [[[1, 2, 3]]].into(),
+            [true, false].into(),
+            Value::try_from((&[0.0; 0][..], &[3, 0][..])).unwrap(),
+        ]
     }
-}
 
-impl<const N: usize> From<[f64; N]> for Value {
-    fn from(x: [f64; N]) -> Value {
-        Value::Array(x.to_vec())
+    #[test]
+    fn both_backends_take_and_give_every_kind() {
+        for value in samples() {
+            assert_eq!(Value::from_val(value.to_val()), Some(value.clone()));
+            let val = value.to_val();
+            assert_eq!(val.ty(), value.ty());
+            let arg = runtime::Arg::from_val(&val).unwrap();
+            match (arg, value.to_arg()) {
+                // A vector of doubles can be passed in two ways.
+                (runtime::Arg::Array(a), runtime::Arg::Shaped(b)) => assert_eq!(a, b.f64s()),
+                (a, b) => assert_eq!(a, b),
+            }
+        }
+        assert_eq!(Value::from_val(Val::tape()), None);
+    }
+
+    #[test]
+    fn native_code_takes_and_gives_every_kind() {
+        use wengert_core::ir::parse;
+        for value in samples() {
+            let ty = value.ty();
+            let body = if ty.is_array() { "%y = copy %x  return %y" } else { "return %x" };
+            let text = format!("func @f(%x: {ty}) -> {ty} {{ {body} }}");
+            let module = parse::module(&text).unwrap();
+            let program = runtime::Program::compile(&module, &["f"]).unwrap();
+            let options = runtime::Options::default();
+            let (out, _) = program.call("f", &[value.to_arg()], &options).unwrap();
+            let out: Vec<Value> = out.into_iter().map(Value::from_out).collect();
+            assert_eq!(out, [value]);
+        }
+    }
+
+    #[test]
+    fn conversions_that_lose_nothing() {
+        assert_eq!(Value::Int(2).as_type(Type::F64), Some(2.0.into()));
+        assert_eq!(Value::Float(2.0).as_type(Type::I64), None);
+        assert_eq!(Value::from([1, 2]).as_type(Type::VECTOR), Some([1.0, 2.0].into()));
+        assert_eq!(Value::from([[1.0]]).as_type(Type::VECTOR), None);
+        assert_eq!(Value::Bool(true).as_type(Type::F64), None);
     }
 }

@@ -15,7 +15,7 @@ fn gradient(text: &str, args: impl Into<Args> + Clone, wrt: &[&str]) -> Vec<f64>
             let mut flat = Vec::new();
             for name in wrt {
                 match found.get(name).unwrap() {
-                    Value::Array(x) => flat.extend(x),
+                    Value::Array(x) => flat.extend(x.as_f64().unwrap()),
                     other => flat.extend(other.as_f64()),
                 }
             }
@@ -52,7 +52,7 @@ def trap(x, c, i, j):
 
 #[test]
 fn a_value_loaded_before_it_is_overwritten() {
-    let (c, x) = (1.7, [0.3, 0.5]);
+    let (c, x) = (1.7, [0.3, 0.5f64]);
     // i == j: the second iteration sees c x_j.
     let (a, b) = (x[1], c * x[1]);
     let got = gradient(TRAP, (x.to_vec(), c, ("i", 1), ("j", 1)), &["x", "c"]);

@@ -60,6 +60,15 @@ pub(crate) trait Domain: Sized {
     /// An instruction runs.
     fn step(&mut self) {}
 
+    /// An instruction has run and made these results, or is about to decide whether a loop is left.
+    fn ran(
+        _machine: &mut Machine<'_, Self>,
+        _env: &Env<'_, Self>,
+        _inst: &Inst,
+        _results: &[Self::Value],
+    ) {
+    }
+
     /// A value is not needed any more.
     fn dropped(&mut self, _value: Option<Self::Value>) {}
 }
@@ -114,9 +123,13 @@ impl<'m, D: Domain> Machine<'m, D> {
     }
 
     pub(crate) fn fault<T>(&self, kind: FaultKind, span: Span) -> Run<T> {
-        // A loop at the very place of the fault is what a compiler made of one instruction.
-        let around = self.loops.iter().rev().filter(|(at, _)| *at != span);
-        Err(Fault { kind, span, iterations: around.copied().collect() })
+        Err(Fault { kind, span, iterations: self.around(span) })
+    }
+
+    /// The loops around a place and their iterations, innermost first.
+    pub(crate) fn around(&self, span: Span) -> Vec<(Span, i64)> {
+        // A loop at the very place is what a compiler made of one instruction.
+        self.loops.iter().rev().filter(|(at, _)| *at != span).copied().collect()
     }
 
     /// A fault of a kernel, told about the array and the place.
@@ -195,11 +208,13 @@ impl<'m, D: Domain> Machine<'m, D> {
         for (inst, dead) in block.insts.iter().zip(dying.iter()) {
             self.domain.step();
             if inst.op == Op::ExitIf {
+                D::ran(self, env, inst, &[]);
                 if env.bool(inst.args[0]) {
                     return Ok(Flow::Exit(self.branch(env, &inst.blocks[0])?));
                 }
             } else {
                 let results = self.inst(env, inst)?;
+                D::ran(self, env, inst, &results);
                 for (r, v) in inst.results.iter().zip(results) {
                     self.domain.dropped(env.set(*r, v));
                 }
@@ -361,6 +376,14 @@ impl<D: Domain> Env<'_, D> {
         match &self.values[v.index()] {
             Some(value) => value,
             None => panic!("the verifier lets no use of an undefined value through"),
+        }
+    }
+
+    /// A value, where it is set and has not been taken over.
+    pub(crate) fn look(&self, v: Value) -> Option<D::Value> {
+        match self.func.as_const(v) {
+            Some(c) => Some(D::plain(Val::Scalar(c))),
+            None => self.values[v.index()].clone(),
         }
     }
 

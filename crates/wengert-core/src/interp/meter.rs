@@ -3,10 +3,11 @@
 //! The numbers are those of the program, not of the interpreter: an array operation moves its operands
 //! and its result once each, whatever the interpreter does on the way.
 
-use super::Val;
+use super::{Observer, Val};
 use crate::ir::Elem;
 use crate::ops::kernels::Operand;
 use crate::ops::{Array, ArrayOp};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// What has been spent.
@@ -30,6 +31,7 @@ pub struct Counters {
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     pub(super) counters: Counters,
+    pub(super) observer: Option<Rc<RefCell<dyn Observer>>>,
 }
 
 impl Meter {

@@ -10,7 +10,8 @@
 //!
 //! Reading order: [`nest`] (where values are defined), [`layout`] (what is on the tape), [`reverse`]
 //! with [`arrays`] and [`reverse_loop`] (the backward walk), [`tapes`] and [`calls`] (derivatives of what
-//! others made), [`remat`] (what to save: a minimum cut over [`flow`]), [`record`].
+//! others made), [`remat`] (what to save: a minimum cut over [`flow`]), [`record`], [`report`] (what is
+//! saved, for people).
 
 mod arrays;
 mod calls;
@@ -19,6 +20,7 @@ mod layout;
 mod nest;
 mod record;
 mod remat;
+pub mod report;
 mod reverse;
 mod reverse_loop;
 mod tapes;
