@@ -48,7 +48,8 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn every_folder_is_tested() {
-    for path in entries(&root()).iter().filter(|p| p.is_dir()) {
+    // `wrong` holds Python programs, not IR.
+    for path in entries(&root()).iter().filter(|p| p.is_dir() && !p.ends_with("wrong")) {
         let name = path.file_name().unwrap().to_string_lossy();
         assert!(TOPICS.contains(&&*name), "`filetests/{name}` is not in the list of topics");
     }

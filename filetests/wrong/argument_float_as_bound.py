@@ -1,0 +1,5 @@
+# call: f(x=1.0, n=2.5)
+def f(x, n):
+    for i in range(n):
+        x = 2 * x
+    return x

@@ -1,0 +1,4 @@
+# call: f(x=[1.0, 2.0, 3.0])
+def f(x):
+    x.rate = 2.0
+    return x[0]

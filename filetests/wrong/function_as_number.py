@@ -1,0 +1,7 @@
+# call: f(x=1.0)
+def g(x):
+    return x * x
+
+
+def f(x):
+    return g * x

@@ -1,0 +1,6 @@
+# call: f(x=1.0)
+import math
+
+
+def f(x):
+    return x * math.gcd(4, 6)

@@ -1,0 +1,7 @@
+# call: f(A=[[1.0, 2.0], [3.0, 4.0]], x=[1.0, -1.0])
+import numpy as np
+
+
+def f(A, x):
+    A[x > 0] = 0.0
+    return np.sum(A)

@@ -1,0 +1,5 @@
+# call: f(x=1.0)
+def f(x):
+    if x < 0:
+        raise ValueError("negative")
+    return x

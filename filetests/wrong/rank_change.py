@@ -1,0 +1,8 @@
+# call: f(x=[1.0, 2.0], n=3)
+import numpy as np
+
+
+def f(x, n):
+    for i in range(n):
+        x = np.outer(x, x)
+    return np.sum(x)

@@ -1,0 +1,5 @@
+# call: f(x=1.0)
+def f(x):
+    if x > 0:
+        return x, 2 * x
+    return x

@@ -1,0 +1,3 @@
+# call: f(x=1.0)
+def f(**options):
+    return options["x"]
