@@ -272,7 +272,7 @@ impl Function {
         let program = self.made(call, Task::Forward(by.to_vec()), stats)?;
         let args: Vec<Value> = call.values.iter().chain(direction).cloned().collect();
         let results = self.run(&program, &args, stats)?;
-        Ok(floats(&results[call.func.results.len()..]))
+        Ok(floats(&results[call.func().results.len()..]))
     }
 
     /// The adjoints of the parameters for adjoints of the float results, one after the other.
@@ -286,7 +286,7 @@ impl Function {
         let program = self.made(call, Task::Reverse(by.to_vec()), stats)?;
         let args: Vec<Value> = call.values.iter().chain(adjoints).cloned().collect();
         let results = self.run(&program, &args, stats)?;
-        Ok(floats(&results[call.func.results.len()..]))
+        Ok(floats(&results[call.func().results.len()..]))
     }
 
     /// A program, and the time it took to make it.

@@ -9,7 +9,7 @@ use crate::options::{Mode, Stats};
 use crate::value::Value;
 use wengert_core::check::{self, CheckError, Derived, GradReport, Report};
 use wengert_core::interp::Val;
-use wengert_core::ir::{Func, Module, Type};
+use wengert_core::ir::{Module, Type};
 use wengert_core::ops::shaped::shown;
 use wengert_core::span::Diagnostic;
 use wengert_core::surface::tree;
@@ -109,7 +109,7 @@ impl Function {
         let program = self.program(&call, Task::Forward(by))?;
         let mut stats = Stats { compile_seconds: call.elapsed(), ..Stats::default() };
         let mut values = self.run(&program, &args, &mut stats)?;
-        let tangents = values.split_off(call.func.results.len());
+        let tangents = values.split_off(call.func().results.len());
         Ok(Tangents { values, tangents, stats })
     }
 
@@ -144,7 +144,7 @@ impl Function {
             }
         };
         self.lengths(&values, &adjoints)?;
-        let adjoints = values.split_off(call.func.results.len());
+        let adjoints = values.split_off(call.func().results.len());
         let names = by.iter().map(|k| self.tree().params[*k].name.text.clone());
         Ok(Adjoints { values, adjoints: names.zip(adjoints).collect(), stats })
     }
@@ -169,7 +169,7 @@ impl Function {
         let call = self.prepare(args.into())?;
         let by = self.by(&call, wrt.into())?;
         let wrong = |e| self.error(ErrorKind::Source, e);
-        let derived = Derived::new(Func::clone(&call.func), by).map_err(wrong)?;
+        let derived = Derived::of(&call.module, self.name(), by).map_err(wrong)?;
         let entries = [
             (&derived.primal, self.name().to_string()),
             (&derived.forward, format!("{}.jvp", self.name())),
@@ -202,7 +202,7 @@ impl Function {
     pub fn check_grads(&self, args: impl Into<Args>, order: usize) -> Result<GradReport, Error> {
         let call = self.prepare(args.into())?;
         let args: Vec<Val> = call.values.iter().map(Value::to_val).collect();
-        let module = Module::of(Func::clone(&call.func));
+        let module = Module::clone(&call.module);
         check::check_grads(&module, self.name(), &args, order).map_err(|e| match e {
             CheckError::Refused(diagnostic) => self.error(ErrorKind::Source, diagnostic),
             CheckError::Fault(fault) => self.fault(fault),
@@ -262,9 +262,9 @@ impl Function {
 
     /// A gradient is of one float.
     pub(crate) fn one_float(&self, call: &Call) -> Result<(), Error> {
-        match call.func.results[..] {
+        match call.func().results[..] {
             [Type::F64 | Type::F32] => Ok(()),
-            _ => Err(self.error(ErrorKind::Source, no_gradient(self.tree(), &call.func.results))),
+            _ => Err(self.error(ErrorKind::Source, no_gradient(self.tree(), &call.func().results))),
         }
     }
 
@@ -308,7 +308,7 @@ impl Function {
                 .label(self.tree().name.span, "one adjoint for each float it returns");
             self.error(ErrorKind::Arguments, error)
         };
-        let types = call.func.results.iter().filter(|t| t.is_float());
+        let types = call.func().results.iter().filter(|t| t.is_float());
         let (wanted, given) = (types.clone().count(), adjoints.0.len());
         if wanted != given {
             let results = if wanted == 1 { "float result" } else { "float results" };
@@ -354,13 +354,13 @@ impl Function {
     }
 
     pub(crate) fn by(&self, call: &Call, wrt: Wrt) -> Result<Vec<usize>, Error> {
-        bind::by(self.tree(), &call.func, &wrt).map_err(|e| self.error(ErrorKind::Arguments, e))
+        bind::by(self.tree(), call.func(), &wrt).map_err(|e| self.error(ErrorKind::Arguments, e))
     }
 }
 
 /// The adjoint of a function's one result.
 pub(crate) fn one(call: &Call) -> Value {
-    if call.func.results == [Type::F32] { Value::Single(1.0) } else { Value::Float(1.0) }
+    if call.func().results == [Type::F32] { Value::Single(1.0) } else { Value::Float(1.0) }
 }
 
 /// The sizes of two arrays as a message has them: lengths of vectors, shapes of others.

@@ -14,8 +14,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 use wengert_core::fault::Fault;
-use wengert_core::ir::{Func, Module, Type, verify};
-use wengert_core::lower;
+use wengert_core::ir::{Func, Module, verify};
+use wengert_core::lower::{self, Arg};
 use wengert_core::span::Diagnostic;
 use wengert_core::surface::{python, tree};
 use wengert_core::transform::{derivative, jvp, pipeline, vjp};
@@ -36,8 +36,8 @@ pub struct Function {
 /// What calls have made so far, by the kinds of their arguments.
 #[derive(Debug, Default)]
 struct Cache {
-    lowered: HashMap<Vec<Type>, Arc<Func>>,
-    compiled: HashMap<(Vec<Type>, Task, Backend), Arc<Executable>>,
+    lowered: HashMap<Vec<Arg>, Arc<Module>>,
+    compiled: HashMap<(Vec<Arg>, Task, Backend), Arc<Executable>>,
 }
 
 /// A program made from a function.
@@ -64,8 +64,9 @@ pub struct Evaluation {
 
 /// A call whose arguments have been bound: the specialised function and one value per parameter.
 pub(crate) struct Call {
-    pub(crate) func: Arc<Func>,
-    kinds: Vec<Type>,
+    /// The function, and those that stay calls in it.
+    pub(crate) module: Arc<Module>,
+    kinds: Vec<Arg>,
     pub(crate) values: Vec<Value>,
     started: Instant,
 }
@@ -164,14 +165,15 @@ impl Function {
             return Err(refused(error));
         }
         let mut values = bind::arguments(self.tree(), args).map_err(refused)?;
-        let kinds: Vec<Type> = values.iter().map(Value::ty).collect();
-        let func = self.specialise(&kinds)?;
-        bind::convert(self.tree(), &func, &mut values).map_err(refused)?;
-        Ok(Call { func, kinds, values, started })
+        let kinds: Vec<Arg> = values.iter().map(Value::described).collect();
+        let module = self.specialise(&kinds)?;
+        let call = Call { module, kinds, values: Vec::new(), started };
+        bind::convert(self.tree(), call.func(), &mut values).map_err(refused)?;
+        Ok(Call { values, ..call })
     }
 
     /// The function for arguments of these kinds, lowered.
-    pub(crate) fn lower(&self, kinds: &[Type]) -> Result<Module, Error> {
+    pub(crate) fn lower(&self, kinds: &[Arg]) -> Result<Module, Error> {
         let module = lower::lower(&self.module, self.name(), kinds)
             .map_err(|errors| Error::new(ErrorKind::Source, &self.source, errors))?;
         verify::module(&module).map_err(|e| self.error(ErrorKind::Source, e))?;
@@ -179,15 +181,15 @@ impl Function {
     }
 
     /// The function for arguments of these kinds, after the fixed pipeline.
-    pub(crate) fn specialise(&self, kinds: &[Type]) -> Result<Arc<Func>, Error> {
-        if let Some(func) = self.cache().lowered.get(kinds) {
-            return Ok(func.clone());
+    pub(crate) fn specialise(&self, kinds: &[Arg]) -> Result<Arc<Module>, Error> {
+        if let Some(module) = self.cache().lowered.get(kinds) {
+            return Ok(module.clone());
         }
         let module = self.lower(kinds)?;
-        let func = pipeline::run(&module, self.name());
-        let func = Arc::new(func.map_err(|e| self.error(ErrorKind::Source, e))?);
-        self.cache().lowered.insert(kinds.to_vec(), func.clone());
-        Ok(func)
+        let module = pipeline::module(&module, self.name());
+        let module = Arc::new(module.map_err(|e| self.error(ErrorKind::Source, e))?);
+        self.cache().lowered.insert(kinds.to_vec(), module.clone());
+        Ok(module)
     }
 
     pub(crate) fn program(&self, call: &Call, task: Task) -> Result<Arc<Executable>, Error> {
@@ -196,16 +198,19 @@ impl Function {
             return Ok(program.clone());
         }
         let wrong = |e| self.error(ErrorKind::Source, e);
-        let one = |func| Module::of(func);
         let name = self.name();
         let (module, entry) = match &key.1 {
-            Task::Value => (one(Func::clone(&call.func)), name.to_string()),
+            Task::Value => (Module::clone(&call.module), name.to_string()),
             Task::Forward(by) => {
-                (one(jvp::jvp(&call.func, by).map_err(wrong)?), format!("{name}.jvp"))
+                let module = jvp::in_module(&call.module, name, by, 1);
+                (module.map_err(wrong)?, format!("{name}.jvp"))
             }
-            Task::Reverse(by) => (vjp::vjp(&call.func, by).map_err(wrong)?, format!("{name}.vjp")),
+            Task::Reverse(by) => {
+                let module = vjp::in_module(&call.module, name, by);
+                (module.map_err(wrong)?, format!("{name}.vjp"))
+            }
             Task::Products(by, along) => {
-                let once = derivative::vjp_of(&one(Func::clone(&call.func)), name, by);
+                let once = derivative::vjp_of(&call.module, name, by);
                 let gradient = format!("{name}.vjp");
                 let twice = derivative::jvp_of(&once.map_err(wrong)?, &gradient, along, 1);
                 (twice.map_err(wrong)?, format!("{gradient}.jvp"))
@@ -253,8 +258,13 @@ impl Function {
 }
 
 impl Call {
-    /// The types of the arguments as given.
-    pub(crate) fn kinds(&self) -> &[Type] {
+    /// The specialised function.
+    pub(crate) fn func(&self) -> &Func {
+        &self.module.funcs[0]
+    }
+
+    /// The arguments as given, without their values.
+    pub(crate) fn kinds(&self) -> &[Arg] {
         &self.kinds
     }
 

@@ -218,7 +218,7 @@ impl Function {
     }
 
     fn sparsity<'c>(&self, call: &'c Call) -> Sparsity<'c> {
-        let mut sparsity = Sparsity::of(&call.func);
+        let mut sparsity = Sparsity::of(call.func()).within(&call.module);
         sparsity.max_iterations = self.options.max_iterations;
         sparsity
     }

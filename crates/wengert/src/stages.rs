@@ -7,7 +7,8 @@ use crate::function::Function;
 use crate::outline;
 use crate::saved;
 use crate::value::Value;
-use wengert_core::ir::{Elem, Module, Type, verify};
+use wengert_core::ir::{Elem, verify};
+use wengert_core::lower;
 use wengert_core::surface::tree::DeclaredType;
 use wengert_core::transform::vjp::report;
 use wengert_core::transform::{jvp, pipeline, vjp};
@@ -139,7 +140,7 @@ impl Function {
                 given.or_else(default).or_else(declared).unwrap_or(Value::Float(1.0))
             })
             .collect();
-        let kinds: Vec<Type> = values.iter().map(Value::ty).collect();
+        let kinds: Vec<lower::Arg> = values.iter().map(Value::described).collect();
         if stage == Stage::Ssa {
             return Ok(self.lower(&kinds)?.to_string());
         }
@@ -149,14 +150,15 @@ impl Function {
             let found = stages.into_iter().find(|(name, _)| *name == pass);
             return Ok(found.map_or(String::new(), |(_, func)| func.to_string()));
         }
-        let func = self.specialise(&kinds)?;
+        let module = self.specialise(&kinds)?;
         if stage == Stage::Pipeline {
-            return Ok(func.to_string());
+            return Ok(module.to_string());
         }
-        let by = bind::by(tree, &func, &wrt.into()).map_err(refused)?;
+        let func = &module.funcs[0];
+        let by = bind::by(tree, func, &wrt.into()).map_err(refused)?;
         let wrong = |e| self.error(ErrorKind::Source, e);
         if matches!(stage, Stage::Functional | Stage::Remat) {
-            let report = report::of(&func, &by).map_err(wrong)?;
+            let report = report::of(func, &by).map_err(wrong)?;
             let text = self.source().text();
             return Ok(match stage {
                 Stage::Functional => saved::versions(&report, self.name(), text),
@@ -164,8 +166,8 @@ impl Function {
             });
         }
         let module = match stage {
-            Stage::Jvp => Module::of(jvp::jvp(&func, &by).map_err(wrong)?),
-            _ => vjp::vjp(&func, &by).map_err(wrong)?,
+            Stage::Jvp => jvp::in_module(&module, self.name(), &by, 1).map_err(wrong)?,
+            _ => vjp::in_module(&module, self.name(), &by).map_err(wrong)?,
         };
         verify::module(&module).map_err(wrong)?;
         let last_shared = Stage::Free("reuse");

@@ -5,6 +5,7 @@ use std::fmt;
 use std::rc::Rc;
 use wengert_core::interp::Val;
 use wengert_core::ir::Type;
+use wengert_core::lower;
 use wengert_core::ops::{Elem, Scalar};
 use wengert_runtime as runtime;
 
@@ -111,6 +112,13 @@ impl Value {
             Value::Bool(_) => Type::Bool,
             Value::Array(x) => Type::of(x.elem(), x.rank()),
         }
+    }
+
+    /// What a function is specialised for.
+    pub(crate) fn described(&self) -> lower::Arg {
+        let shape = if let Value::Array(x) = self { x.shape() } else { &[] };
+        let single = shape.iter().enumerate().filter(|(_, n)| **n == 1);
+        lower::Arg { ty: self.ty(), units: single.fold(0, |bits, (axis, _)| bits | 1 << axis) }
     }
 
     /// How many numbers it holds.

@@ -103,6 +103,11 @@ impl Lowering<'_> {
                     return self.written_out(target, items.clone(), body, span);
                 }
             }
+            // Numbers are looked up in an array of them.
+            let operand = match operand {
+                Operand::Tuple(numbers) => Operand::List(numbers),
+                other => other,
+            };
             let view = self.as_view(operand, e.span)?;
             let n = self.dims_of(&view)[0];
             let zero = self.b.i64(0);
@@ -323,10 +328,10 @@ impl Lowering<'_> {
         }
         for name in names.keys().chain(&written) {
             match self.env.get(name) {
-                Some((Binding::Scalar(v), _)) if self.env.own(name).is_some() => {
-                    if names.contains_key(name) {
-                        guess.scalars.insert(name.as_str().into(), self.elem(*v));
-                    }
+                Some((Binding::Scalar(v), _))
+                    if self.env.own(name).is_some() && names.contains_key(name) =>
+                {
+                    guess.scalars.insert(name.as_str().into(), self.elem(*v));
                 }
                 Some((Binding::Array(view), _)) => {
                     guess.storage.insert(view.storage);

@@ -1,0 +1,138 @@
+//! Every example against its reference (`scripts/reference_examples.py`): reverse and forward mode, native
+//! code and the interpreter, which must agree to the bit.
+
+use serde_json::Value as Json;
+use wengert::{Arg, Args, Array, Backend, Function, Options, Value};
+
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+
+fn value(json: &Json) -> Value {
+    match json {
+        Json::Number(n) if n.is_i64() => Value::Int(n.as_i64().unwrap()),
+        Json::Number(n) => Value::Float(n.as_f64().unwrap()),
+        Json::Bool(b) => Value::Bool(*b),
+        list => {
+            let (shape, data) = flat(list);
+            Value::Array(Array::new(shape, data).unwrap())
+        }
+    }
+}
+
+/// The shape of nested lists, and their numbers.
+fn flat(json: &Json) -> (Vec<usize>, Vec<f64>) {
+    let Json::Array(items) = json else { return (Vec::new(), vec![json.as_f64().unwrap()]) };
+    let inner: Vec<_> = items.iter().map(flat).collect();
+    let mut shape = vec![items.len()];
+    shape.extend(inner.first().map_or(Vec::new(), |(s, _)| s.clone()));
+    (shape, inner.into_iter().flat_map(|(_, d)| d).collect())
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    match value {
+        Value::Array(x) => x.to_f64(),
+        other => vec![other.as_f64().unwrap()],
+    }
+}
+
+fn list(json: &Json) -> Vec<&Json> {
+    match json {
+        Json::Array(items) => items.iter().collect(),
+        one => vec![one],
+    }
+}
+
+/// What is wrong with numbers that should be these.
+fn compare(what: &str, got: &[f64], want: &[f64], tolerance: f64) -> Result<(), String> {
+    let scale = want.iter().fold(1e-300f64, |m, x| m.max(x.abs()));
+    let close = |(a, b): (&f64, &f64)| (a - b).abs() <= tolerance * scale;
+    if got.len() == want.len() && got.iter().zip(want).all(close) {
+        return Ok(());
+    }
+    Err(format!("{what}: {got:?}\n  for {want:?}"))
+}
+
+fn attempt(record: &Json) -> Result<(), String> {
+    let file = record["file"].as_str().unwrap();
+    let text = std::fs::read_to_string(format!("{FOLDER}/{file}")).unwrap();
+    let name = record["function"].as_str().unwrap();
+    let given = record["args"].as_object().unwrap();
+    let args = || {
+        let all = given.iter().map(|(n, v)| Arg { name: Some(n.clone()), value: value(v) });
+        Args(all.collect())
+    };
+    let wrt: Vec<String> =
+        record["wrt"].as_array().unwrap().iter().map(|n| n.as_str().unwrap().into()).collect();
+    let tolerance = record["tolerance"].as_f64().unwrap();
+    // One seed for each result; a number's is 1.
+    let several = record["result"] == "tuple";
+    let results: Vec<&Json> =
+        if several { list(&record["value"]) } else { vec![&record["value"]] };
+    let seeds: Vec<Json> = match record.get("seed") {
+        None => vec![Json::from(1.0)],
+        Some(seed) if several => list(seed).into_iter().cloned().collect(),
+        Some(seed) => vec![seed.clone()],
+    };
+    let mut bits = Vec::new();
+    for backend in [Backend::Native, Backend::Interp] {
+        let f = Function::from_source(text.as_str(), name).map_err(|e| e.to_string())?;
+        let f = f.with_options(Options { backend, ..Options::default() });
+        let adjoints = Args(seeds.iter().map(|s| Arg { name: None, value: value(s) }).collect());
+        let reverse = f.vjp(args(), adjoints, wrt.clone()).map_err(|e| e.to_string())?;
+        let value: Vec<f64> = reverse.values.iter().flat_map(numbers).collect();
+        let wanted: Vec<f64> = results.iter().flat_map(|v| flat(v).1).collect();
+        compare("value", &value, &wanted, tolerance)?;
+        for (n, got) in &reverse.adjoints {
+            let want = flat(&record["grad"][n.as_str()]).1;
+            compare(&format!("d/d{n}, reverse"), &numbers(got), &want, tolerance)?;
+        }
+        bits.push(
+            value
+                .iter()
+                .copied()
+                .chain(reverse.adjoints.iter().flat_map(|(_, v)| numbers(v)))
+                .map(f64::to_bits)
+                .collect::<Vec<u64>>(),
+        );
+        // Forward mode, one direction for each component, weighted as the seeds say.
+        for n in &wrt {
+            let want = flat(&record["grad"][n.as_str()]).1;
+            let (shape, _) = flat(&given[n]);
+            let mut got = Vec::new();
+            for k in 0..want.len() {
+                let one: Vec<f64> = (0..want.len()).map(|j| f64::from(u8::from(j == k))).collect();
+                let tangent = match shape.is_empty() {
+                    true => Value::Float(1.0),
+                    false => Value::Array(Array::new(shape.clone(), one).unwrap()),
+                };
+                let along = Args(vec![Arg { name: Some(n.clone()), value: tangent }]);
+                let forward = f.jvp(args(), along).map_err(|e| e.to_string())?;
+                let tangents: Vec<f64> = forward.tangents.iter().flat_map(numbers).collect();
+                let weights: Vec<f64> = seeds.iter().flat_map(|s| flat(s).1).collect();
+                got.push(tangents.iter().zip(&weights).map(|(t, w)| t * w).sum());
+            }
+            compare(&format!("d/d{n}, forward"), &got, &want, tolerance)?;
+        }
+    }
+    if bits[0] != bits[1] {
+        return Err("native code and the interpreter differ".into());
+    }
+    Ok(())
+}
+
+#[test]
+fn every_example_has_its_value_and_gradient() {
+    let text = std::fs::read_to_string(format!("{FOLDER}/expected.json")).unwrap();
+    let records: Json = serde_json::from_str(&text).unwrap();
+    let records = records.as_array().unwrap();
+    let mut failures = Vec::new();
+    for record in records {
+        if let Err(error) = attempt(record) {
+            failures.push(format!("{} {}: {error}", record["file"], record["args"]));
+        }
+    }
+    assert!(failures.is_empty(), "{} failed\n{}", failures.len(), failures.join("\n\n"));
+    let files = std::fs::read_dir(FOLDER).unwrap().map(|e| e.unwrap().file_name());
+    for file in files.filter_map(|f| f.into_string().ok()).filter(|f| f.ends_with(".py")) {
+        assert!(records.iter().any(|r| r["file"] == file.as_str()), "{file} has no record");
+    }
+}
