@@ -11,7 +11,7 @@
 
 use super::array::{ArrayOp, Check, Transposed};
 use super::section::{Section, map_kind, strides};
-use super::shaped::{Array, Data, Elements, ElementsMut, count, shown};
+use super::shaped::{Array, Data, Elements, ElementsMut, checked_count, count, shown};
 pub use super::sums::{BLOCK, Float, dot, sum};
 use super::sums::{columns, cumsum, outer, product, rows, sum_axis};
 use super::value::{Elem, Scalar};
@@ -82,8 +82,7 @@ pub fn compute(op: &ArrayOp, args: &[Operand]) -> Kernel<Computed> {
         }
         ArrayOp::Reshape => {
             let wanted = dims(&args[1..])?;
-            let n = wanted.iter().try_fold(1usize, |n, d| n.checked_mul(*d));
-            if n != Some(x.len()) {
+            if checked_count(&wanted) != Some(x.len()) {
                 let (from, to) = (shown(shape), shown(&wanted));
                 return shapes(format!("an array of shape {from} cannot become one of shape {to}"));
             }
@@ -336,8 +335,7 @@ pub fn dims(args: &[Operand]) -> Kernel<Vec<usize>> {
 
 /// Refuses shapes that no memory holds.
 pub(super) fn reserve(shape: &[usize]) -> Kernel<()> {
-    let n = shape.iter().try_fold(8usize, |n, d| n.checked_mul(*d));
-    match n {
+    match checked_count(shape).and_then(|n| n.checked_mul(8)) {
         Some(n) if n <= isize::MAX as usize => {
             let mut room: Vec<u8> = Vec::new();
             room.try_reserve_exact(n).map_err(|_| FaultKind::OutOfMemory)

@@ -52,7 +52,9 @@ impl Section {
 
     /// Whether it names an element several times.
     pub(super) fn repeats(&self) -> bool {
-        self.axes.iter().any(|(n, step)| *n > 1 && *step == 0)
+        // Beside an axis without elements, strides are 0 and no element is named.
+        let any = self.axes.iter().all(|(n, _)| *n > 0);
+        any && self.axes.iter().any(|(n, step)| *n > 1 && *step == 0)
     }
 
     /// Calls `f` with the position of every element, in row-major order.

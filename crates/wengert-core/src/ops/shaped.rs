@@ -67,13 +67,13 @@ impl Array {
     /// # Panics
     /// Where it has not.
     pub fn new(shape: Vec<usize>, x: Vec<f64>) -> Array {
-        assert_eq!(shape.iter().product::<usize>(), x.len(), "the shape does not fit the elements");
+        assert_eq!(checked_count(&shape), Some(x.len()), "the shape does not fit the elements");
         Array { shape, data: Data::F64(x) }
     }
 
     /// An array of equal elements; `None` where there is not enough memory.
     pub fn filled(shape: Vec<usize>, value: Scalar) -> Option<Array> {
-        let n = shape.iter().try_fold(1usize, |n, d| n.checked_mul(*d))?;
+        let n = checked_count(&shape)?;
         fn all<T: Clone>(n: usize, x: T) -> Option<Vec<T>> {
             let mut v = Vec::new();
             v.try_reserve_exact(n).ok()?;
@@ -240,6 +240,15 @@ pub fn same_bits(a: &[f64], b: &[f64]) -> bool {
 /// does not fit, so nothing here fails: the shape is one that exists.
 pub fn count(shape: &[usize]) -> usize {
     shape.iter().fold(1, |n, d| n.wrapping_mul(*d))
+}
+
+/// How many elements an array of that shape would have, if that can be counted. A dimension of 0 makes it
+/// none, whatever the others are.
+pub fn checked_count(shape: &[usize]) -> Option<usize> {
+    if shape.contains(&0) {
+        return Some(0);
+    }
+    shape.iter().try_fold(1usize, |n, d| n.checked_mul(*d))
 }
 
 /// A shape as it stands in messages: `(3, 4)`.

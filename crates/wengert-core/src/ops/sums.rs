@@ -165,7 +165,8 @@ pub(super) fn cumsum<T: Float>(
     (outer, n, inner): (usize, usize, usize),
     way: Direction,
 ) {
-    if n == 0 || inner == 0 {
+    // Sizes of an axis that is empty may stand beside ones whose product does not fit.
+    if x.is_empty() {
         return;
     }
     for part in x.chunks_mut(n * inner).take(outer) {
