@@ -121,7 +121,11 @@ fn slices_as_in_python() {
     let n = 7i64;
     for start in [None, Some(-9), Some(-3), Some(0), Some(2), Some(6), Some(7), Some(12)] {
         for stop in [None, Some(-9), Some(-8), Some(-2), Some(0), Some(3), Some(7), Some(12)] {
-            for step in [None, Some(1), Some(2), Some(3), Some(-1), Some(-2)] {
+            for step in [1, 2, 3, -1, -2, i64::MAX, i64::MAX - 1, i64::MIN, i64::MIN + 1]
+                .into_iter()
+                .map(Some)
+                .chain([None])
+            {
                 let got = run(&[&x], |b, v| {
                     let value = |b: &mut Builder, k: Option<i64>| k.map(|k| b.i64(k));
                     let range = Range { start: value(b, start), stop: value(b, stop), step };
@@ -141,7 +145,7 @@ fn python_slice(n: i64, start: Option<i64>, stop: Option<i64>, step: i64) -> Vec
     let mut out = Vec::new();
     while (step > 0 && at < stop) || (step < 0 && at > stop) {
         out.push(at as f64);
-        at += step;
+        at = at.saturating_add(step);
     }
     out
 }

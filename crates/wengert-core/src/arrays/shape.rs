@@ -39,10 +39,11 @@ fn resolved(b: &mut Builder, n: Value, range: Range) -> [Value; 3] {
     let width = if forward { [stop, start] } else { [start, stop] };
     let width = b.prim(Prim::ISub, &width);
     let width = b.prim(Prim::IMax, &[width, zero]);
+    // Division rounds down, so that no width gives no elements; nothing here overflows for any step.
     let size = b.i64(step.unsigned_abs().max(1).min(i64::MAX as u64) as i64);
-    let more = b.prim(Prim::ISub, &[size, one]);
-    let padded = b.prim(Prim::IAdd, &[width, more]);
-    let count = b.prim(Prim::IDiv, &[padded, size]);
+    let before = b.prim(Prim::ISub, &[width, one]);
+    let steps = b.prim(Prim::IDiv, &[before, size]);
+    let count = b.prim(Prim::IAdd, &[steps, one]);
     if step == 0 {
         let never = b.bool(false);
         b.op(Op::Assert("the step of a slice cannot be 0".into()), &[never]);
