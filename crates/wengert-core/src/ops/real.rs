@@ -58,7 +58,8 @@ pub trait Real:
     fn nonzero(self) -> Self;
     /// `self - other`, but 0 for two equal infinities.
     fn gap(self, other: Self) -> Self;
-    /// `self` to the power `b - 1`; 1 where both are 0.
+    /// `self` to the power `b - 1`; 1 where `b` is 0 and `self` so small that it has no reciprocal: there
+    /// `b` times this is 0. (For others it stays the reciprocal, which the derivative by `b` needs.)
     fn pow_less_one(self, b: Self) -> Self;
     /// The logarithm of a base whose exponent is `b`; 0 where the base is 0 and `b` is not negative.
     fn log_of_base(self, b: Self) -> Self;
@@ -77,6 +78,11 @@ pub trait Real:
         Partial::Of(self)
     }
 }
+
+/// The largest double whose reciprocal overflows: 2 to the power -1024.
+pub(crate) const NO_RECIPROCAL: f64 = f64::from_bits(1 << 50);
+/// The largest single-precision number whose reciprocal overflows: 2 to the power -128.
+pub(crate) const NO_RECIPROCAL_32: f64 = f64::from_bits((1023 - 128) << 52);
 
 /// The constant partial 1 among partials that are expressions.
 #[derive(Clone, Copy, Debug)]
@@ -160,7 +166,8 @@ impl Real for f64 {
         if self == other { 0.0 } else { self - other }
     }
     fn pow_less_one(self, b: Self) -> Self {
-        if self == 0.0 && b == 0.0 { 1.0 } else { self.powf(b - 1.0) }
+        let none = self.abs() <= NO_RECIPROCAL && b == 0.0;
+        if none { 1.0 } else { self.powf(b - 1.0) }
     }
     fn log_of_base(self, b: Self) -> Self {
         if self == 0.0 && b >= 0.0 { 0.0 } else { self.ln() }

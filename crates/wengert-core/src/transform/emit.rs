@@ -1,6 +1,7 @@
 //! The rule table, evaluated into IR: partials become instructions.
 
 use crate::ir::{Builder, Elem, Value};
+use crate::ops::real::{NO_RECIPROCAL, NO_RECIPROCAL_32};
 use crate::ops::{Partial, Prim, Real};
 use std::cell::RefCell;
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -168,8 +169,10 @@ impl Real for Emit<'_, '_> {
         self.unless(infinite, 0.0) - other.unless(infinite, 0.0)
     }
     fn pow_less_one(self, b: Self) -> Self {
-        let both = self.compared(Prim::Eq, 0.0).and(b.compared(Prim::Eq, 0.0));
-        let less = (b - 1.0).unless(both, 0.0);
+        let single = self.b.borrow().ty(self.v).elem() == Some(Elem::F32);
+        let least = if single { NO_RECIPROCAL_32 } else { NO_RECIPROCAL };
+        let tiny = self.prim(Prim::Abs, &[self.v]).compared(Prim::Le, least);
+        let less = (b - 1.0).unless(tiny.and(b.compared(Prim::Eq, 0.0)), 0.0);
         self.prim(Prim::Pow, &[self.v, less.v])
     }
     fn log_of_base(self, b: Self) -> Self {
