@@ -209,10 +209,9 @@ fn products() {
     let total: f64 = batch.f64s().iter().sum();
     close(run(&[&batch], |b, v| arrays::einsum(b, "bij->", v).unwrap()), &[total]);
     for (formula, message) in [
-        ("ij,jk", "needs `->`"),
         ("ij->i", "2 are given"),
         ("ijk,jk->i", "operand 1 has 2 axes, but 3 letters"),
-        ("ii,jk->i", "`i` occurs twice"),
+        ("ij,jk->ii", "`i` occurs twice in the result"),
         ("ij,jk->q", "`q` is in the result, but in no operand"),
         ("i1,jk->i", "`1` is not a letter"),
     ] {
@@ -245,4 +244,41 @@ fn writing_slices() {
     }
     let want: Vec<f64> = want.iter().zip(x.f64s()).map(|(a, b)| a * b).collect();
     close(got, &want);
+}
+
+#[test]
+fn einsum_sizes_diagonals_and_implied_results() {
+    let mut r = Random(10);
+    let (wide, tall, square) =
+        (tensor(&mut r, &[2, 3]), tensor(&mut r, &[3, 2]), tensor(&mut r, &[3, 3]));
+    for (formula, x, y) in [
+        ("ij,ij->", &wide, &tall),
+        ("ij,ji->", &wide, &wide),
+        ("ij,ij->ij", &wide, &tall),
+        ("ij,jk->ik", &wide, &wide),
+        ("ij,kj->", &wide, &tall),
+        ("ii,ij->j", &wide, &wide),
+    ] {
+        let error = run(&[x, y], |b, v| arrays::einsum(b, formula, v).unwrap()).unwrap_err();
+        assert!(error.contains("have different sizes"), "{formula}: {error}");
+    }
+    let at = |i: usize, j: usize| square.f64s()[3 * i + j];
+    let diagonal: Vec<f64> = (0..3).map(|i| at(i, i)).collect();
+    let trace = diagonal.iter().sum();
+    close(run(&[&square], |b, v| arrays::einsum(b, "ii->i", v).unwrap()), &diagonal);
+    close(run(&[&square], |b, v| arrays::einsum(b, "ii->", v).unwrap()), &[trace]);
+    close(run(&[&square], |b, v| arrays::einsum(b, "ii", v).unwrap()), &[trace]);
+    let transposed: Vec<f64> = (0..9).map(|k| at(k % 3, k / 3)).collect();
+    close(run(&[&square], |b, v| arrays::einsum(b, "ba", v).unwrap()), &transposed);
+    let product: Vec<f64> = (0..4)
+        .map(|k| {
+            let terms = (0..3).map(|j| wide.f64s()[3 * (k / 2) + j] * tall.f64s()[2 * j + k % 2]);
+            terms.sum()
+        })
+        .collect();
+    close(run(&[&wide, &tall], |b, v| arrays::einsum(b, "ij,jk", v).unwrap()), &product);
+    let x = tensor(&mut r, &[2, 3, 2, 2]);
+    let want: Vec<f64> =
+        (0..3).map(|j| (0..2).map(|i| x.f64s()[12 * i + 4 * j + 3 * i]).sum()).collect();
+    close(run(&[&x], |b, v| arrays::einsum(b, "ijii->j", v).unwrap()), &want);
 }

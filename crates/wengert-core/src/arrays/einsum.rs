@@ -6,7 +6,7 @@
 //! after the other by `gemm`.
 
 use super::repeat;
-use crate::ir::{Builder, MAX_RANK, Value};
+use crate::ir::{Builder, MAX_RANK, Op, Value};
 use crate::ops::{ArrayOp, Prim, Transposed};
 
 /// An operand with a letter for each of its axes; numbers have none.
@@ -15,20 +15,20 @@ struct Term {
     axes: Vec<char>,
 }
 
-/// `einsum("ij,jk->ik", ..)`: the sum over all letters that the result does not name. Every letter occurs at
-/// most once per operand.
+/// `einsum("ij,jk->ik", ..)`: the sum over all letters that the result does not name. A letter twice in one
+/// operand is its diagonal. Without `->` the result has the letters that occur once, in alphabetical order.
 pub fn einsum(b: &mut Builder, formula: &str, operands: &[Value]) -> Result<Value, String> {
     let formula: String = formula.chars().filter(|c| !c.is_whitespace()).collect();
-    let (inputs, output) = formula
-        .split_once("->")
-        .ok_or("`einsum` needs `->` and the letters of the result, as in `ij,jk->ik`")?;
+    let (inputs, output) = match formula.split_once("->") {
+        Some((inputs, output)) => (inputs, output.chars().collect()),
+        None => (&formula[..], implied(&formula)),
+    };
     let inputs: Vec<Vec<char>> = inputs.split(',').map(|part| part.chars().collect()).collect();
-    let output: Vec<char> = output.chars().collect();
     check(b, &inputs, &output, operands)?;
     let mut terms: Vec<Term> = inputs
         .into_iter()
         .zip(operands)
-        .map(|(axes, value)| Term { value: *value, axes })
+        .map(|(axes, value)| diagonals(b, Term { value: *value, axes }))
         .collect();
     let mut left = terms.remove(0);
     while !terms.is_empty() {
@@ -38,6 +38,14 @@ pub fn einsum(b: &mut Builder, formula: &str, operands: &[Value]) -> Result<Valu
     }
     let left = sum_away(b, left, &|c| output.contains(c));
     Ok(arrange(b, &left, &output))
+}
+
+/// The letters of a result that is not written: those that occur once, in alphabetical order.
+fn implied(inputs: &str) -> Vec<char> {
+    let once = |c: &char| *c != ',' && inputs.chars().filter(|d| d == c).count() == 1;
+    let mut letters: Vec<char> = inputs.chars().filter(once).collect();
+    letters.sort_unstable();
+    letters
 }
 
 fn check(
@@ -63,14 +71,50 @@ fn check(
         if let Some(c) = axes.iter().find(|c| !c.is_alphabetic()) {
             return Err(format!("`{c}` is not a letter"));
         }
-        if let Some(c) = axes.iter().find(|c| axes.iter().filter(|d| d == c).count() > 1) {
-            return Err(format!("`{c}` occurs twice in one operand; take the diagonal by a loop"));
-        }
+    }
+    if let Some(c) = output.iter().find(|c| output.iter().filter(|d| d == c).count() > 1) {
+        return Err(format!("`{c}` occurs twice in the result"));
     }
     match output.iter().find(|c| !inputs.iter().any(|axes| axes.contains(c))) {
         Some(c) => Err(format!("`{c}` is in the result, but in no operand")),
         None => Ok(()),
     }
+}
+
+/// Axes with one letter have one size.
+fn same_size(b: &mut Builder, c: char, m: Value, n: Value) {
+    let same = b.prim(Prim::IEq, &[m, n]);
+    let message = format!("`einsum`: the axes called `{c}` have different sizes");
+    b.op(Op::Assert(message.into()), &[same]);
+}
+
+/// The diagonals of every letter that an operand has twice.
+fn diagonals(b: &mut Builder, mut term: Term) -> Term {
+    let twice = |axes: &[char]| {
+        (0..axes.len()).find_map(|i| {
+            let j = (0..i).find(|j| axes[*j] == axes[i])?;
+            Some((j, i))
+        })
+    };
+    while let Some((i, j)) = twice(&term.axes) {
+        let c = term.axes[i];
+        let dims = b.dims(term.value);
+        same_size(b, c, dims[i], dims[j]);
+        // Both axes last, then as one: its elements at a distance of one row and one column.
+        let rest: Vec<usize> = (0..dims.len()).filter(|k| *k != i && *k != j).collect();
+        let order: Vec<u8> = rest.iter().chain([&i, &j]).map(|k| *k as u8).collect();
+        let moved = b.array(ArrayOp::Transpose(order.into()), &[term.value]);
+        let mut shape: Vec<Value> = rest.iter().map(|k| dims[*k]).collect();
+        let (zero, one, n) = (b.i64(0), b.i64(1), dims[i]);
+        let mut section: Vec<Value> = shape.iter().flat_map(|d| [zero, *d, one]).collect();
+        shape.push(b.prim(Prim::IMul, &[n, n]));
+        let step = b.prim(Prim::IAdd, &[n, one]);
+        section.extend([zero, n, step]);
+        let flat = b.array(ArrayOp::Reshape, &[&[moved][..], &shape].concat());
+        term.value = b.array(ArrayOp::Slice, &[&[flat][..], &section].concat());
+        term.axes = rest.iter().map(|k| term.axes[*k]).chain([c]).collect();
+    }
+    term
 }
 
 /// Sums over the axes that are not kept.
@@ -116,8 +160,14 @@ fn multiply(
     if left.axes.is_empty() || right.axes.is_empty() {
         return Ok(Term { value: b.mul(left.value, right.value), axes });
     }
+    let find = |term: &Term, c: &char| term.axes.iter().position(|d| d == c);
+    for c in &left.axes {
+        if let (Some(i), Some(j)) = (find(&left, c), find(&right, c)) {
+            let (m, n) = (b.dims(left.value)[i], b.dims(right.value)[j]);
+            same_size(b, *c, m, n);
+        }
+    }
     let dims = |b: &mut Builder, letters: &[char]| -> Vec<Value> {
-        let find = |term: &Term, c: &char| term.axes.iter().position(|d| d == c);
         letters
             .iter()
             .map(|c| match (find(&left, c), find(&right, c)) {
