@@ -282,3 +282,53 @@ fn einsum_sizes_diagonals_and_implied_results() {
         (0..3).map(|j| (0..2).map(|i| x.f64s()[12 * i + 4 * j + 3 * i]).sum()).collect();
     close(run(&[&x], |b, v| arrays::einsum(b, "ijii->j", v).unwrap()), &want);
 }
+
+/// The values of a function of one array, and its gradient where the adjoints of the results are 1.
+fn gradient(x: &Array, build: impl FnOnce(&mut Builder, Value) -> Value) -> (Vec<f64>, Vec<f64>) {
+    let (mut b, v) = Builder::new("f", &[(Type::of(x.elem(), x.shape.len()), None)]);
+    let result = build(&mut b, v[0]);
+    let derived = Derived::new(b.finish(vec![result]), vec![0]).unwrap_or_else(|e| panic!("{e}"));
+    let (engine, args) = (&mut Interpreter::default(), [Val::shaped(x.clone())]);
+    let values = derived.value(engine, &args).unwrap();
+    let ones = values.iter().map(|v| match v {
+        Val::Array(y) => Val::shaped(y.with_floats(y.floats().iter().map(|_| 1.0))),
+        Val::Scalar(s) => Val::Scalar(wengert_core::ops::Scalar::float(s.elem(), 1.0)),
+        Val::Tape(_) => unreachable!("no results are tapes"),
+    });
+    let ones: Vec<Val> = ones.collect();
+    let (_, adjoints) = derived.vjp(engine, &args, &ones).unwrap();
+    // Forward mode agrees, element by element.
+    let slopes = floats(&adjoints);
+    for (k, slope) in slopes.iter().enumerate() {
+        let along = x.with_floats((0..x.len()).map(|j| f64::from(u8::from(j == k))));
+        let (_, tangents) = derived.jvp(engine, &args, &[Val::shaped(along)]).unwrap();
+        let total: f64 = floats(&tangents).iter().sum();
+        let same = total == *slope || (total - slope).abs() <= 1e-12;
+        let same = same || total.is_nan() && slope.is_nan();
+        assert!(same, "forward {total}, reverse {slope} by element {k}");
+    }
+    (floats(&values), slopes)
+}
+
+#[test]
+fn nan_is_an_extreme_wherever_it_is() {
+    let nan = f64::NAN;
+    for at in 0..3 {
+        let mut data = vec![2.0, 1.0, 3.0];
+        data[at] = nan;
+        for shape in [vec![3], vec![3, 1], vec![1, 3]] {
+            let axis = shape.iter().position(|n| *n == 3);
+            let x = Array::new(shape, data.clone());
+            for axis in [None, axis] {
+                let (max, by) = gradient(&x, |b, v| arrays::max(b, v, axis));
+                let (min, by_min) = gradient(&x, |b, v| arrays::min(b, v, axis));
+                assert!(max[0].is_nan() && min[0].is_nan(), "{data:?} {axis:?}: {max:?} {min:?}");
+                let first: Vec<f64> = (0..3).map(|k| f64::from(u8::from(k == at))).collect();
+                assert_eq!((by, by_min), (first.clone(), first));
+            }
+        }
+    }
+    let tie = Array::new(vec![2, 3], vec![1.0, 4.0, 4.0, 0.0, 0.0, 0.0]);
+    let want = vec![0.0, 1.0, 0.0, 1.0, 0.0, 0.0];
+    assert_eq!(gradient(&tie, |b, v| arrays::max(b, v, Some(1))), (vec![4.0, 0.0], want));
+}

@@ -1,7 +1,7 @@
 //! Sums, products, extremes and norms, over all elements or along one axis, and products of matrices.
 //!
-//! Subgradients: an extreme gives its whole derivative to one element (the first of equals over all, the last
-//! of equals along an axis); a norm has 0 at 0.
+//! Subgradients: an extreme gives its whole derivative to the first of equal elements; a norm has 0 at 0. A NaN
+//! is both the largest and the smallest element.
 
 use super::{repeat, shape};
 use crate::ir::{Builder, Elem, Op, Value};
@@ -89,7 +89,7 @@ pub fn max(b: &mut Builder, x: Value, axis: Option<usize>) -> Value {
             let k = argmax(b, x);
             b.array(ArrayOp::Peek, &[x, k])
         }
-        Some(axis) => fold(b, x, Some(axis), Prim::Max),
+        Some(axis) => extreme(b, x, axis, Prim::Le),
     }
 }
 
@@ -100,8 +100,25 @@ pub fn min(b: &mut Builder, x: Value, axis: Option<usize>) -> Value {
             let k = argmin(b, x);
             b.array(ArrayOp::Peek, &[x, k])
         }
-        Some(axis) => fold(b, x, Some(axis), Prim::Min),
+        Some(axis) => extreme(b, x, axis, Prim::Ge),
     }
+}
+
+/// The extreme along an axis: the first element, then every next one that does not stay within it. A NaN
+/// does not, and nothing comes after it.
+fn extreme(b: &mut Builder, x: Value, axis: usize, within: Prim) -> Value {
+    let n = count(b, x, Some(axis));
+    let (zero, one) = (b.i64(0), b.i64(1));
+    let first = cross_section(b, x, axis, zero);
+    let rest = b.prim(Prim::ISub, &[n, one]);
+    repeat(b, rest, &[first], |b, i, carry| {
+        let k = b.prim(Prim::IAdd, &[i, one]);
+        let next = cross_section(b, x, axis, k);
+        let stays = b.prim(within, &[next, carry[0]]);
+        let done = b.prim(Prim::Ne, &[carry[0], carry[0]]);
+        let stays = b.prim(Prim::Or, &[stays, done]);
+        vec![b.select(stays, carry[0], next)]
+    })[0]
 }
 
 /// Where the largest element is, in row-major order: the first of equals.
