@@ -332,3 +332,64 @@ fn nan_is_an_extreme_wherever_it_is() {
     let want = vec![0.0, 1.0, 0.0, 1.0, 0.0, 0.0];
     assert_eq!(gradient(&tie, |b, v| arrays::max(b, v, Some(1))), (vec![4.0, 0.0], want));
 }
+
+#[test]
+fn norms_of_any_size() {
+    let near = |got: &[f64], want: &[f64]| {
+        let ok = |(g, w): (&f64, &f64)| (g - w).abs() <= 1e-14 * w.abs();
+        assert!(got.len() == want.len() && got.iter().zip(want).all(ok), "{got:?} for {want:?}");
+    };
+    for size in [1e-320, 1e-300, 1e-200, 1e-160, 1.0, 1e130, 1e160, 1e200, 1e307] {
+        let x = Array::vector(vec![3.0 * size, -4.0 * size]);
+        let (norm, slope) = gradient(&x, |b, v| arrays::norm(b, v, None));
+        if size > 1e-310 {
+            near(&norm, &[5.0 * size]);
+            near(&slope, &[0.6, -0.8]);
+        } else {
+            assert!((norm[0] / size - 5.0).abs() < 0.01, "{norm:?}");
+            assert!((slope[0] - 0.6).abs() < 0.01 && (slope[1] + 0.8).abs() < 0.01, "{slope:?}");
+        }
+        // Rows of every size side by side.
+        let rows = [3.0, 4.0, 3.0 * size, -4.0 * size, 0.0, 0.0];
+        for (axis, x) in [
+            (1, Array::new(vec![3, 2], rows.to_vec())),
+            (0, Array::new(vec![2, 3], [0, 2, 4, 1, 3, 5].map(|k| rows[k]).to_vec())),
+        ] {
+            let (norms, slopes) = gradient(&x, |b, v| arrays::norm(b, v, Some(axis)));
+            let mut want = [0.6, 0.8, 0.6, -0.8, 0.0, 0.0];
+            if axis == 0 {
+                want = [0, 2, 4, 1, 3, 5].map(|k| want[k]);
+            }
+            if size > 1e-310 {
+                near(&norms, &[5.0, 5.0 * size, 0.0]);
+                near(&slopes, &want);
+            }
+        }
+    }
+    let single =
+        |x: [f32; 2]| Array { shape: vec![2], data: wengert_core::ops::Data::F32(x.to_vec()) };
+    for size in [1e-30f32, 1e-16, 1.0, 1e14, 1e30] {
+        let x = single([3.0 * size, 4.0 * size]);
+        let (norm, slope) = gradient(&x, |b, v| arrays::norm(b, v, None));
+        assert!((norm[0] / f64::from(size) - 5.0).abs() < 1e-5, "{norm:?}");
+        assert!((slope[0] - 0.6).abs() < 1e-6 && (slope[1] - 0.8).abs() < 1e-6, "{slope:?}");
+    }
+    for zeros in [vec![], vec![0.0, 0.0]] {
+        let (norm, slopes) =
+            gradient(&Array::vector(zeros.clone()), |b, v| arrays::norm(b, v, None));
+        assert_eq!((norm, slopes), (vec![0.0], zeros));
+    }
+    // The derivative at infinity is anything.
+    let inf = f64::INFINITY;
+    for (x, want) in [(vec![inf, 1.0], inf), (vec![-inf], inf), (vec![f64::NAN, inf], f64::NAN)] {
+        let (mut b, v) = Builder::new("f", &[(Type::VECTOR, None)]);
+        let norm = arrays::norm(&mut b, v[0], None);
+        let module = wengert_core::ir::Module::of(b.finish(vec![norm]));
+        let norm = wengert_core::interp::Interp::new(&module).call("f", vec![Val::array(x)]);
+        let norm = floats(&norm.unwrap())[0];
+        assert!(norm == want || norm.is_nan() && want.is_nan(), "{norm} for {want}");
+    }
+    let none = Array::new(vec![2, 0], vec![]);
+    assert_eq!(gradient(&none, |b, v| arrays::norm(b, v, Some(1))).0, [0.0, 0.0]);
+    assert_eq!(gradient(&none, |b, v| arrays::norm(b, v, Some(0))).0, [0.0; 0]);
+}

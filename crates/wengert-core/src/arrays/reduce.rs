@@ -131,23 +131,74 @@ pub fn argmin(b: &mut Builder, x: Value) -> Value {
     b.array(ArrayOp::ArgMin, &[x])
 }
 
-/// The Euclidean norm of all elements, or along an axis; its derivative at 0 is 0.
+/// The Euclidean norm of all elements, or along an axis; its derivative at 0 is 0. Squares that overflow or
+/// vanish are taken again of elements scaled by a power of two, which changes no bit of them.
 pub fn norm(b: &mut Builder, x: Value, axis: Option<usize>) -> Value {
-    let squares = match axis.filter(|_| b.ty(x).rank() > 1) {
-        None => b.array(ArrayOp::Dot, &[x, x]),
-        Some(axis) => {
-            let squares = b.mul(x, x);
-            sum(b, squares, Some(axis))
-        }
-    };
+    let axis = axis.filter(|_| b.ty(x).rank() > 1);
+    let squares = squared(b, x, axis);
+    let elem = b.ty(x).elem().unwrap_or(Elem::F64);
+    let (far, scale) = if elem == Elem::F32 { (90, 75) } else { (900, 600) };
+    let power = |b: &mut Builder, n: i32| b.float(elem, 2f64.powi(n));
+    let (least, most) = (power(b, -far), power(b, far));
+    let small = b.prim(Prim::Lt, &[squares, least]);
+    let large = b.prim(Prim::Gt, &[squares, most]);
+    let extreme = b.prim(Prim::Or, &[small, large]);
+    let extreme = if axis.is_some() { any_of(b, extreme) } else { extreme };
     let ty = b.ty(squares);
-    let elem = ty.elem().unwrap_or(Elem::F64);
+    b.open_block(&[]);
+    let (one, up, down) = (power(b, 0), power(b, scale), power(b, -scale));
+    let by = b.select(small, up, one);
+    let by = b.select(large, down, by);
+    let back = b.select(small, down, one);
+    let back = b.select(large, up, back);
+    let spread = match axis {
+        Some(axis) => {
+            let n = count(b, x, Some(axis));
+            b.array(ArrayOp::Expand(axis as u8), &[by, n])
+        }
+        None => by,
+    };
+    let scaled = b.mul(x, spread);
+    let again = squared(b, scaled, axis);
+    let root = root(b, again);
+    let result = b.mul(root, back);
+    let rescaled = b.close_block(vec![result]);
+    b.open_block(&[]);
+    let result = self::root(b, squares);
+    let plain = b.close_block(vec![result]);
+    b.inst(Op::If, vec![extreme], &[ty], vec![rescaled, plain])[0]
+}
+
+/// The sum of squares.
+fn squared(b: &mut Builder, x: Value, axis: Option<usize>) -> Value {
+    match axis {
+        None => b.array(ArrayOp::Dot, &[x, x]),
+        Some(_) => {
+            let squares = b.mul(x, x);
+            sum(b, squares, axis)
+        }
+    }
+}
+
+/// The square root of a sum of squares, with derivative 0 at 0.
+fn root(b: &mut Builder, squares: Value) -> Value {
+    let elem = b.ty(squares).elem().unwrap_or(Elem::F64);
     let (zero, one) = (b.float(elem, 0.0), b.float(elem, 1.0));
     let positive = b.prim(Prim::Gt, &[squares, zero]);
     let safe = b.select(positive, squares, one);
     let root = b.prim(Prim::Sqrt, &[safe]);
     // NaN is not positive, and stays NaN.
     b.select(positive, root, squares)
+}
+
+/// Whether one of the elements is true; not where there are none.
+fn any_of(b: &mut Builder, x: Value) -> Value {
+    let x = flat(b, x);
+    let (n, no) = (count(b, x, None), b.bool(false));
+    repeat(b, n, &[no], |b, i, carry| {
+        let v = b.load(x, i);
+        vec![b.prim(Prim::Or, &[carry[0], v])]
+    })[0]
 }
 
 /// Sums up to each element along an axis.
