@@ -393,3 +393,21 @@ fn norms_of_any_size() {
     assert_eq!(gradient(&none, |b, v| arrays::norm(b, v, Some(1))).0, [0.0, 0.0]);
     assert_eq!(gradient(&none, |b, v| arrays::norm(b, v, Some(0))).0, [0.0; 0]);
 }
+
+#[test]
+fn infinite_exponents() {
+    let inf = f64::INFINITY;
+    for (x, sum, slope, shares) in [
+        (vec![-inf, -inf], -inf, vec![1.0, 0.0], vec![0.5, 0.5]),
+        (vec![inf, 1.0], inf, vec![1.0, 0.0], vec![1.0, 0.0]),
+        (vec![1.0, inf, inf], inf, vec![0.0, 1.0, 0.0], vec![0.0, 0.5, 0.5]),
+        (vec![-inf, 3.0], 3.0, vec![0.0, 1.0], vec![0.0, 1.0]),
+        (vec![-inf, 3.0, 3.0], 3.0 + 2f64.ln(), vec![0.0, 0.5, 0.5], vec![0.0, 0.5, 0.5]),
+    ] {
+        let x = Array::vector(x);
+        assert_eq!(gradient(&x, arrays::logsumexp), (vec![sum], slope), "{x}");
+        let (got, slopes) = gradient(&x, arrays::softmax);
+        assert_eq!(got, shares, "{x}");
+        assert!(slopes.iter().all(|s| s.abs() < 1e-15), "{x}: {slopes:?}");
+    }
+}

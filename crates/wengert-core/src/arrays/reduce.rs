@@ -254,27 +254,45 @@ fn product(b: &mut Builder, dims: &[Value], x: Value, y: Value, tx: Transposed) 
     b.array(ArrayOp::Gemm(tx, Transposed::No), &[c, x, y])
 }
 
-/// `exp(x)` over its sum, over all elements, without overflow.
+/// `exp(x)` over its sum, over all elements, without overflow. The largest elements share the whole where
+/// they are infinite, of either sign.
 pub fn softmax(b: &mut Builder, x: Value) -> Value {
     let e = shifted_exp(b, x).1;
     let total = sum(b, e, None);
     b.prim(Prim::Div, &[e, total])
 }
 
-/// The logarithm of the sum of `exp(x)` over all elements, without overflow.
+/// The logarithm of the sum of `exp(x)` over all elements, without overflow. Where that is infinite, it is the
+/// largest element, with the derivative of that.
 pub fn logsumexp(b: &mut Builder, x: Value) -> Value {
     let (m, e) = shifted_exp(b, x);
     let total = sum(b, e, None);
     let log = b.prim(Prim::Log, &[total]);
-    b.add(m, log)
+    let shift = b.prim(Prim::StopGradient, &[m]);
+    let finite = b.add(shift, log);
+    let infinite = is_infinite(b, m);
+    b.select(infinite, m, finite)
+}
+
+/// Whether a float is infinite.
+fn is_infinite(b: &mut Builder, x: Value) -> Value {
+    let infinity = b.float(b.ty(x).elem().unwrap_or(Elem::F64), f64::INFINITY);
+    let size = b.prim(Prim::Abs, &[x]);
+    b.prim(Prim::Eq, &[size, infinity])
 }
 
 /// The largest element, and `exp` of what the others are below it. The shift cancels, so no derivative passes
-/// through it.
+/// through it. Infinite elements are 0 below an equal one: chosen before the difference is taken, which has
+/// no derivative.
 fn shifted_exp(b: &mut Builder, x: Value) -> (Value, Value) {
     let m = max(b, x, None);
-    let m = b.prim(Prim::StopGradient, &[m]);
-    let below = b.sub(x, m);
+    let top = b.prim(Prim::StopGradient, &[m]);
+    let infinite = is_infinite(b, top);
+    let equal = b.prim(Prim::Eq, &[x, top]);
+    let level = b.prim(Prim::And, &[equal, infinite]);
+    let none = b.zero(b.ty(x));
+    let (x, top) = (b.select(level, none, x), b.select(level, none, top));
+    let below = b.sub(x, top);
     (m, b.prim(Prim::Exp, &[below]))
 }
 
