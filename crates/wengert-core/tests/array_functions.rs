@@ -411,3 +411,33 @@ fn infinite_exponents() {
         assert!(slopes.iter().all(|s| s.abs() < 1e-15), "{x}: {slopes:?}");
     }
 }
+
+#[test]
+fn interpolation_beyond_the_ends() {
+    let inf = f64::INFINITY;
+    let (points, heights) = (vec![0.0, 1.0, 3.0], vec![1.0, 2.0, -2.0]);
+    for (at, want, slope) in [(-inf, 1.0, 0.0), (inf, -2.0, 0.0), (3.0, -2.0, 0.0), (0.0, 1.0, 1.0)]
+    {
+        let all = [&points[..], &heights, &[at]].concat();
+        let (got, slopes) = gradient(&Array::vector(all), |b, v| {
+            let part = |b: &mut Builder, from: i64, to: i64| {
+                let range = Range { start: Some(b.i64(from)), stop: Some(b.i64(to)), step: None };
+                arrays::read_slice(b, v, &[range])
+            };
+            let (x, y, six) = (part(b, 0, 3), part(b, 3, 6), b.i64(6));
+            let at = b.load(v, six);
+            arrays::interp(b, at, x, y)
+        });
+        assert_eq!(got, [want], "{at}");
+        let by_points = if at == 0.0 { [-1.0, 0.0, 0.0] } else { [0.0; 3] };
+        let by_heights = if want == 1.0 { [1.0, 0.0, 0.0] } else { [0.0, 0.0, 1.0] };
+        assert_eq!(slopes, [&by_points[..], &by_heights, &[slope]].concat(), "{at}");
+    }
+    let (x, y) = (Array::vector(points), Array::vector(heights[..2].to_vec()));
+    let error = run(&[&x, &y], |b, v| {
+        let at = b.f64(0.5);
+        arrays::interp(b, at, v[0], v[1])
+    });
+    let error = error.unwrap_err();
+    assert!(error.contains("as many heights as points"), "{error}");
+}

@@ -39,7 +39,10 @@ pub fn searchsorted(b: &mut Builder, x: Value, v: Value, right: bool) -> Value {
 /// The value at `v` of the broken line through the points `(x[k], y[k])`, `x` increasing; constant beyond the
 /// ends. At a corner the derivative is that of the piece on the right.
 pub fn interp(b: &mut Builder, v: Value, x: Value, y: Value) -> Value {
-    let n = b.op(Op::Len, &[x])[0];
+    let (n, m) = (b.op(Op::Len, &[x])[0], b.op(Op::Len, &[y])[0]);
+    let equal = b.prim(Prim::IEq, &[n, m]);
+    let message = "`interp`: there must be as many heights as points";
+    b.op(Op::Assert(message.into()), &[equal]);
     let (zero, one, two) = (b.i64(0), b.i64(1), b.i64(2));
     let above = searchsorted(b, x, v, true);
     // The piece, kept within the points there are.
@@ -51,7 +54,12 @@ pub fn interp(b: &mut Builder, v: Value, x: Value, y: Value) -> Value {
     let end = b.prim(Prim::ISub, &[n, one]);
     let next = b.prim(Prim::IMin, &[next, end]);
     let (x0, x1, y0, y1) = (b.load(x, k), b.load(x, next), b.load(y, k), b.load(y, next));
-    let (rise, run, along) = (b.sub(y1, y0), b.sub(x1, x0), b.sub(v, x0));
+    let first = b.prim(Prim::Lt, &[v, x0]);
+    let beyond = b.prim(Prim::Ge, &[v, x1]);
+    // Outside, the line is not used: nothing infinite may get into it.
+    let outside = b.prim(Prim::Or, &[first, beyond]);
+    let within = b.select(outside, x0, v);
+    let (rise, run, along) = (b.sub(y1, y0), b.sub(x1, x0), b.sub(within, x0));
     let elem = b.ty(run).elem().unwrap_or(crate::ir::Elem::F64);
     let (none, whole) = (b.float(elem, 0.0), b.float(elem, 1.0));
     let flat = b.prim(Prim::Eq, &[run, none]);
@@ -59,8 +67,6 @@ pub fn interp(b: &mut Builder, v: Value, x: Value, y: Value) -> Value {
     let slope = b.prim(Prim::Div, &[rise, run]);
     let part = b.mul(slope, along);
     let inside = b.add(y0, part);
-    let first = b.prim(Prim::Lt, &[v, x0]);
-    let beyond = b.prim(Prim::Ge, &[v, x1]);
     let low = b.select(first, y0, inside);
     b.select(beyond, y1, low)
 }
