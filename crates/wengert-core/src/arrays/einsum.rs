@@ -5,8 +5,10 @@
 //! ones; operands become `[batch, left, summed]` and `[batch, summed, right]` matrices, multiplied one batch
 //! after the other by `gemm`.
 
-use super::repeat;
-use crate::ir::{Builder, MAX_RANK, Op, Value};
+use super::Made;
+use super::kinds::{alike, floats};
+use super::parts::{repeat, require};
+use crate::ir::{Builder, MAX_RANK, Value};
 use crate::ops::{ArrayOp, Prim, Transposed};
 
 /// An operand with a letter for each of its axes; numbers have none.
@@ -17,7 +19,7 @@ struct Term {
 
 /// `einsum("ij,jk->ik", ..)`: the sum over all letters that the result does not name. A letter twice in one
 /// operand is its diagonal. Without `->` the result has the letters that occur once, in alphabetical order.
-pub fn einsum(b: &mut Builder, formula: &str, operands: &[Value]) -> Result<Value, String> {
+pub fn einsum(b: &mut Builder, formula: &str, operands: &[Value]) -> Made {
     let formula: String = formula.chars().filter(|c| !c.is_whitespace()).collect();
     let (inputs, output) = match formula.split_once("->") {
         Some((inputs, output)) => (inputs, output.chars().collect()),
@@ -25,10 +27,12 @@ pub fn einsum(b: &mut Builder, formula: &str, operands: &[Value]) -> Result<Valu
     };
     let inputs: Vec<Vec<char>> = inputs.split(',').map(|part| part.chars().collect()).collect();
     check(b, &inputs, &output, operands)?;
+    let operands = alike(b, operands)?;
+    let operands: Vec<Value> = operands.into_iter().map(|x| floats(b, x)).collect();
     let mut terms: Vec<Term> = inputs
         .into_iter()
         .zip(operands)
-        .map(|(axes, value)| diagonals(b, Term { value: *value, axes }))
+        .map(|(axes, value)| diagonals(b, Term { value, axes }))
         .collect();
     let mut left = terms.remove(0);
     while !terms.is_empty() {
@@ -84,8 +88,7 @@ fn check(
 /// Axes with one letter have one size.
 fn same_size(b: &mut Builder, c: char, m: Value, n: Value) {
     let same = b.prim(Prim::IEq, &[m, n]);
-    let message = format!("`einsum`: the axes called `{c}` have different sizes");
-    b.op(Op::Assert(message.into()), &[same]);
+    require(b, same, format!("`einsum`: the axes called `{c}` have different sizes"));
 }
 
 /// The diagonals of every letter that an operand has twice.

@@ -1,6 +1,9 @@
 //! Slices as Python writes them, broadcasting, and joining arrays.
 
-use crate::ir::{Builder, Op, Type, Value};
+use super::Made;
+use super::kinds::{alike, axis as checked, converted, described, elem, kind, like, room};
+use super::parts::require;
+use crate::ir::{Builder, Elem, Op, Value};
 use crate::ops::{ArrayOp, Prim};
 
 /// One axis of a slice: `start:stop:step`, each of which may be left out. Negative bounds count from the
@@ -46,42 +49,60 @@ fn resolved(b: &mut Builder, n: Value, range: Range) -> [Value; 3] {
     let count = b.prim(Prim::IAdd, &[steps, one]);
     if step == 0 {
         let never = b.bool(false);
-        b.op(Op::Assert("the step of a slice cannot be 0".into()), &[never]);
+        require(b, never, "the step of a slice cannot be 0");
     }
     let step = b.i64(step);
     [start, count, step]
 }
 
 /// Start, count and step per axis; axes without a range are taken whole.
-fn section(b: &mut Builder, x: Value, ranges: &[Range]) -> Vec<Value> {
+fn section(b: &mut Builder, x: Value, ranges: &[Range]) -> Result<Vec<Value>, String> {
+    let rank = b.ty(x).rank();
+    if rank == 0 {
+        return Err(format!("only arrays have slices, not {}", described(b.ty(x))));
+    }
+    if ranges.len() > rank {
+        let axes = if rank == 1 { "axis" } else { "axes" };
+        return Err(format!("{} slices of an array with {rank} {axes}", ranges.len()));
+    }
     let dims = b.dims(x);
     let whole = Range::default();
     let axes = dims.into_iter().enumerate();
-    axes.flat_map(|(k, n)| resolved(b, n, ranges.get(k).copied().unwrap_or(whole))).collect()
+    Ok(axes.flat_map(|(k, n)| resolved(b, n, ranges.get(k).copied().unwrap_or(whole))).collect())
 }
 
 /// `x[a:b:c, ..]`, as a new array.
-pub fn read_slice(b: &mut Builder, x: Value, ranges: &[Range]) -> Value {
-    let section = section(b, x, ranges);
-    b.array(ArrayOp::Slice, &[&[x][..], &section].concat())
+pub fn read_slice(b: &mut Builder, x: Value, ranges: &[Range]) -> Made {
+    let section = section(b, x, ranges)?;
+    Ok(b.array(ArrayOp::Slice, &[&[x][..], &section].concat()))
 }
 
-/// `x[a:b:c, ..] = v`: the next version of `x`. A number, or an array that broadcasts to the slice.
-pub fn write_slice(b: &mut Builder, x: Value, ranges: &[Range], v: Value) -> Value {
-    let section = section(b, x, ranges);
+/// `x[a:b:c, ..] = v`: the next version of `x`. A number, or an array that broadcasts to the slice; whole
+/// numbers become floats among floats, but not the other way.
+pub fn write_slice(b: &mut Builder, x: Value, ranges: &[Range], v: Value) -> Made {
+    let section = section(b, x, ranges)?;
+    let kind = kind(b, x);
+    if !elem(b, v).is_some_and(|v| v == kind || v == Elem::Bool || kind.is_float()) {
+        let (to, from) = (described(b.ty(x)), described(b.ty(v)));
+        return Err(format!("{from} cannot be written into {to}"));
+    }
+    let v = converted(b, v, kind);
     let counts: Vec<Value> = section.chunks(3).map(|axis| axis[1]).collect();
-    let v = broadcast(b, v, &counts);
-    b.array(ArrayOp::Put, &[&[x][..], &section, &[v]].concat())
+    let v = broadcast(b, v, &counts)?;
+    Ok(b.array(ArrayOp::Put, &[&[x][..], &section, &[v]].concat()))
 }
 
 /// `x` with this shape, as numpy broadcasts: missing axes in front are repeated, and so is an axis of one
 /// element. A number becomes an array of equal elements.
-pub fn broadcast(b: &mut Builder, x: Value, dims: &[Value]) -> Value {
+pub fn broadcast(b: &mut Builder, x: Value, dims: &[Value]) -> Made {
     let ty = b.ty(x);
     if !ty.is_array() {
-        return b.filled(dims, x);
+        return Ok(b.filled(dims, x));
     }
-    let missing = dims.len().saturating_sub(ty.rank());
+    let Some(missing) = dims.len().checked_sub(ty.rank()) else {
+        let (has, wanted) = (ty.rank(), dims.len());
+        return Err(format!("an array with {has} axes does not broadcast to one with {wanted}"));
+    };
     let found = b.dims(x);
     let (zero, one) = (b.i64(0), b.i64(1));
     let mut section = Vec::new();
@@ -89,8 +110,7 @@ pub fn broadcast(b: &mut Builder, x: Value, dims: &[Value]) -> Value {
         let single = b.prim(Prim::IEq, &[*have, one]);
         let equal = b.prim(Prim::IEq, &[*have, *want]);
         let fits = b.prim(Prim::Or, &[single, equal]);
-        let message = "shapes do not broadcast: axes must be equal, or have one element";
-        b.op(Op::Assert(message.into()), &[fits]);
+        require(b, fits, "shapes do not broadcast: axes must be equal, or have one element");
         let step = b.select(single, zero, one);
         section.extend([zero, *want, step]);
     }
@@ -98,12 +118,17 @@ pub fn broadcast(b: &mut Builder, x: Value, dims: &[Value]) -> Value {
     for axis in (0..missing).rev() {
         x = b.array(ArrayOp::Expand(0), &[x, dims[axis]]);
     }
-    x
+    Ok(x)
 }
 
-/// The shape two arrays broadcast to: per axis the larger, counted from the last.
+/// The shape two arrays broadcast to: per axis the one that is not 1, counted from the last.
 pub fn common(b: &mut Builder, x: Value, y: Value) -> Vec<Value> {
-    let (mut x, mut y) = (b.dims(x), b.dims(y));
+    let (x, y) = (b.dims(x), b.dims(y));
+    joined(b, x, y)
+}
+
+/// The same, of two shapes.
+pub(super) fn joined(b: &mut Builder, mut x: Vec<Value>, mut y: Vec<Value>) -> Vec<Value> {
     if x.len() < y.len() {
         std::mem::swap(&mut x, &mut y);
     }
@@ -118,31 +143,37 @@ pub fn common(b: &mut Builder, x: Value, y: Value) -> Vec<Value> {
 }
 
 /// Two arrays (or an array and a number), broadcast to one shape.
-pub fn aligned(b: &mut Builder, x: Value, y: Value) -> (Value, Value) {
+pub fn aligned(b: &mut Builder, x: Value, y: Value) -> Result<(Value, Value), String> {
     if b.ty(x).rank() == 0 || b.ty(y).rank() == 0 {
-        return (x, y);
+        return Ok((x, y));
     }
     let dims = common(b, x, y);
-    (broadcast(b, x, &dims), broadcast(b, y, &dims))
+    Ok((broadcast(b, x, &dims)?, broadcast(b, y, &dims)?))
 }
 
 /// Arrays one after the other along an axis; their other axes are equal.
-///
-/// # Panics
-/// Where there is no array, or not one of this rank and kind.
-pub fn concatenate(b: &mut Builder, parts: &[Value], axis: usize) -> Value {
-    let mut dims = b.dims(parts[0]);
+pub fn concatenate(b: &mut Builder, parts: &[Value], axis: usize) -> Made {
+    let parts = alike(b, parts)?;
+    let Some(first) = parts.first() else {
+        return Err("`concatenate` takes at least one array".into());
+    };
+    let rank = checked(b, "concatenate", *first, Some(axis))?;
+    if let Some(other) = parts.iter().find(|part| b.ty(**part).rank() != rank) {
+        let (a, b) = (described(b.ty(*first)), described(b.ty(*other)));
+        return Err(format!("`concatenate` takes arrays with equally many axes, not {a} and {b}"));
+    }
+    let mut dims = b.dims(*first);
     let mut total = b.i64(0);
-    for part in parts {
+    for part in &parts {
         let n = b.op(Op::Dim(axis as u8), &[*part])[0];
         total = b.prim(Prim::IAdd, &[total, n]);
     }
     dims[axis] = total;
-    let zero = stand_in(b, b.ty(parts[0]));
+    let zero = like(b, *first, 0.0);
     let mut whole = b.filled(&dims, zero);
     let (none, one) = (b.i64(0), b.i64(1));
     let mut start = none;
-    for part in parts {
+    for part in &parts {
         let n = b.op(Op::Dim(axis as u8), &[*part])[0];
         let mut section = Vec::new();
         for (k, count) in dims.iter().enumerate() {
@@ -151,37 +182,22 @@ pub fn concatenate(b: &mut Builder, parts: &[Value], axis: usize) -> Value {
         whole = b.array(ArrayOp::Put, &[&[whole][..], &section, &[*part]].concat());
         start = b.prim(Prim::IAdd, &[start, n]);
     }
-    whole
+    Ok(whole)
 }
 
 /// Equal arrays side by side along a new axis; numbers become a vector.
-///
-/// # Panics
-/// Where there is nothing to stack.
-pub fn stack(b: &mut Builder, parts: &[Value], axis: usize) -> Value {
-    let one = b.i64(1);
-    let expanded: Vec<Value> = parts
-        .iter()
-        .map(|part| match b.ty(*part).is_array() {
-            true => b.array(ArrayOp::Expand(axis as u8), &[*part, one]),
-            false => b.filled(&[one], *part),
-        })
-        .collect();
-    concatenate(b, &expanded, axis)
-}
-
-/// The axes in reverse order.
-pub fn transpose(b: &mut Builder, x: Value) -> Value {
-    let axes: Vec<u8> = (0..b.ty(x).rank() as u8).rev().collect();
-    b.array(ArrayOp::Transpose(axes.into()), &[x])
-}
-
-fn stand_in(b: &mut Builder, ty: Type) -> Value {
-    use crate::ir::Elem;
-    match ty.elem() {
-        Some(Elem::I64) => b.i64(0),
-        Some(Elem::Bool) => b.bool(false),
-        Some(elem) => b.float(elem, 0.0),
-        None => b.f64(0.0),
+pub fn stack(b: &mut Builder, parts: &[Value], axis: usize) -> Made {
+    let Some(rank) = parts.first().map(|part| b.ty(*part).rank()) else {
+        return Err("`stack` takes at least one array".into());
+    };
+    if axis > rank {
+        return Err(format!("`stack`: the new axis is one of 0 to {rank}, not {axis}"));
     }
+    room("stack", rank + 1)?;
+    let mut thin = Vec::new();
+    for part in parts {
+        let at = axis.min(b.ty(*part).rank());
+        thin.push(super::expand_dims(b, *part, at)?);
+    }
+    concatenate(b, &thin, axis)
 }

@@ -14,6 +14,11 @@ pub(super) const MATRIX: Type = Type::Array(Elem::F64, 2);
 /// The longest an axis may grow.
 const LONGEST: i64 = 6;
 
+/// What an array function makes of operands that fit it.
+fn built(made: arrays::Made) -> Value {
+    made.unwrap_or_else(|e| panic!("a generated program: {e}"))
+}
+
 impl Generator {
     /// One statement that makes or changes an array, or takes a number from one.
     pub(super) fn tensor(&mut self) {
@@ -138,9 +143,9 @@ impl Generator {
                 some.then(|| g.int().value)
             };
             let range = Range { start: bound(self), stop: None, step: Some(step) };
-            let part = arrays::read_slice(&mut self.b, x, &[range]);
+            let part = built(arrays::read_slice(&mut self.b, x, &[range]));
             let whole = self.b.prim(Prim::Sin, &[x]);
-            arrays::concatenate(&mut self.b, &[part, whole], 0)
+            built(arrays::concatenate(&mut self.b, &[part, whole], 0))
         } else {
             let dims = self.b.dims(x);
             let mut args = vec![x];
@@ -201,7 +206,7 @@ impl Generator {
     fn rearrange(&mut self, x: Value) {
         let rank = self.b.ty(x).rank();
         let made = match self.random.below(4) {
-            0 if rank > 1 => arrays::transpose(&mut self.b, x),
+            0 if rank > 1 => built(arrays::transpose(&mut self.b, x)),
             1 if rank < 3 => {
                 let n = 1 + self.random.below(2) as i64;
                 let n = self.b.i64(n);
@@ -218,7 +223,7 @@ impl Generator {
             }
             _ => {
                 let wave = self.b.prim(Prim::Sin, &[x]);
-                arrays::concatenate(&mut self.b, &[x, wave], rank - 1)
+                built(arrays::concatenate(&mut self.b, &[x, wave], rank - 1))
             }
         };
         self.keep_short(made);
@@ -242,22 +247,22 @@ impl Generator {
         if rank > 1 && self.chance(2) {
             let axis = self.random.below(rank as u64) as usize;
             let made = match self.random.below(4) {
-                0 => arrays::max(&mut self.b, x, Some(axis)),
-                1 => arrays::prod(&mut self.b, x, Some(axis)),
-                2 => arrays::norm(&mut self.b, x, Some(axis)),
-                _ => arrays::sum(&mut self.b, x, Some(axis)),
+                0 => built(arrays::max(&mut self.b, x, Some(axis))),
+                1 => built(arrays::prod(&mut self.b, x, Some(axis))),
+                2 => built(arrays::norm(&mut self.b, x, Some(axis))),
+                _ => built(arrays::sum(&mut self.b, x, Some(axis))),
             };
             return self.see_tamed(made);
         }
         let value = match self.random.below(6) {
-            0 => arrays::sum(&mut self.b, x, None),
-            1 => arrays::mean(&mut self.b, x, None),
-            2 => arrays::max(&mut self.b, x, None),
-            3 => arrays::dot(&mut self.b, x, x),
-            4 => arrays::logsumexp(&mut self.b, x),
+            0 => built(arrays::sum(&mut self.b, x, None)),
+            1 => built(arrays::mean(&mut self.b, x, None)),
+            2 => built(arrays::max(&mut self.b, x, None)),
+            3 => built(arrays::dot(&mut self.b, x, x)),
+            4 => built(arrays::logsumexp(&mut self.b, x, None)),
             _ => {
                 let wave = self.b.prim(Prim::Cos, &[x]);
-                arrays::dot(&mut self.b, x, wave)
+                built(arrays::dot(&mut self.b, x, wave))
             }
         };
         let made = self.squash(Float { value, bound: 1e3 }, STATE);
@@ -267,7 +272,7 @@ impl Generator {
     fn scan(&mut self, x: Value) {
         let rank = self.b.ty(x).rank();
         let made = if rank == 1 && self.chance(3) {
-            arrays::cumprod(&mut self.b, x)
+            built(arrays::cumprod(&mut self.b, x, None))
         } else {
             let axis = self.random.below(rank as u64) as u8;
             let way = [Direction::Forward, Direction::Backward][self.random.below(2) as usize];
@@ -282,7 +287,7 @@ impl Generator {
         let made = match self.b.ty(x).rank() {
             1 => {
                 let wave = self.b.prim(Prim::Sin, &[x]);
-                arrays::outer(&mut self.b, x, wave)
+                built(arrays::outer(&mut self.b, x, wave))
             }
             2 => {
                 let dims = self.b.dims(x);
@@ -316,7 +321,7 @@ impl Generator {
         if self.b.ty(x).rank() != 1 {
             return self.reduce(x);
         }
-        let order = arrays::argsort(&mut self.b, x);
+        let order = built(arrays::argsort(&mut self.b, x, None));
         let made = self.b.array(ArrayOp::Gather, &[x, order]);
         if self.chance(2) {
             let base = self.b.prim(Prim::Cos, &[x]);
@@ -334,7 +339,7 @@ impl Generator {
         let s = self.state_float();
         let one = self.b.i64(1);
         let tail = self.b.filled(&[one], s);
-        let longer = arrays::concatenate(&mut self.b, &[x, tail], 0);
+        let longer = built(arrays::concatenate(&mut self.b, &[x, tail], 0));
         self.keep_short(longer);
     }
 

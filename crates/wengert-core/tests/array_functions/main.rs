@@ -1,7 +1,10 @@
-//! Array functions made of operations: their values against plain loops, their derivatives in both modes
-//! against finite differences.
+//! Array functions made of operations: their values against plain loops and against numpy, their derivatives in
+//! both modes against finite differences.
 
-use wengert_core::arrays::{self, Range};
+mod errors;
+mod numpy;
+
+use wengert_core::arrays::{self, Made, Range};
 use wengert_core::check::{self, Derived, Interpreter, Random, floats};
 use wengert_core::interp::Val;
 use wengert_core::ir::{Builder, Elem, Type, Value, verify};
@@ -15,12 +18,12 @@ fn tensor(random: &mut Random, shape: &[usize]) -> Array {
 /// Builds a function of arrays, runs it, checks its derivatives, and gives back its values.
 fn run(
     inputs: &[&Array],
-    build: impl FnOnce(&mut Builder, &[Value]) -> Value,
+    build: impl FnOnce(&mut Builder, &[Value]) -> Made,
 ) -> Result<Vec<f64>, String> {
     let params: Vec<_> =
         inputs.iter().map(|x| (Type::of(Elem::F64, x.shape.len()), None)).collect();
     let (mut b, values) = Builder::new("f", &params);
-    let result = build(&mut b, &values);
+    let result = build(&mut b, &values)?;
     let func = b.finish(vec![result]);
     let module = wengert_core::ir::Module::of(func.clone());
     verify::module(&module).map_err(|e| format!("{e}\n{func}"))?;
@@ -79,17 +82,20 @@ fn reductions() {
         (0..3).map(|i| (0..4).map(|j| at(i, j).powi(2)).sum::<f64>().sqrt()).collect();
     close(run(&[&x], |b, v| arrays::norm(b, v[0], Some(1))), &norms);
     let total: f64 = all.iter().map(|x| x.exp()).sum();
-    close(run(&[&x], |b, v| arrays::logsumexp(b, v[0])), &[total.ln()]);
+    close(run(&[&x], |b, v| arrays::logsumexp(b, v[0], None)), &[total.ln()]);
     let soft: Vec<f64> = all.iter().map(|x| x.exp() / total).collect();
-    close(run(&[&x], |b, v| arrays::softmax(b, v[0])), &soft);
+    close(run(&[&x], |b, v| arrays::softmax(b, v[0], None)), &soft);
 }
 
 #[test]
 fn scans_and_order() {
     let x = Array::vector(vec![0.3, -0.8, 0.9, 0.1, -0.2]);
-    close(run(&[&x], |b, v| arrays::cumsum(b, v[0], 0)), &[0.3, -0.5, 0.4, 0.5, 0.3]);
-    close(run(&[&x], |b, v| arrays::cumprod(b, v[0])), &[0.3, -0.24, -0.216, -0.0216, 0.00432]);
-    close(run(&[&x], |b, v| arrays::sort(b, v[0])), &[-0.8, -0.2, 0.1, 0.3, 0.9]);
+    close(run(&[&x], |b, v| arrays::cumsum(b, v[0], Some(0))), &[0.3, -0.5, 0.4, 0.5, 0.3]);
+    close(
+        run(&[&x], |b, v| arrays::cumprod(b, v[0], None)),
+        &[0.3, -0.24, -0.216, -0.0216, 0.00432],
+    );
+    close(run(&[&x], |b, v| arrays::sort(b, v[0], None)), &[-0.8, -0.2, 0.1, 0.3, 0.9]);
     let (points, heights) =
         (Array::vector(vec![0.0, 1.0, 3.0, 4.0]), Array::vector(vec![1.0, 2.0, -2.0, 0.5]));
     for (at, want) in [(0.25, 1.25), (2.0, 0.0), (3.5, -0.75), (-1.0, 1.0), (9.0, 0.5)] {
@@ -108,7 +114,7 @@ fn scans_and_order() {
                 let zero = b.i64(0);
                 let at = b.load(p[1], zero);
                 let k = arrays::searchsorted(b, p[0], at, side);
-                b.prim(wengert_core::ops::Prim::IToF, &[k])
+                arrays::convert(b, k?, Elem::F64)
             });
             close(got, &[want]);
         }
@@ -167,7 +173,7 @@ fn joining_and_broadcasting() {
     );
     let sums = |row: &[f64]| -> Vec<f64> { (0..6).map(|k| x.f64s()[k] + row[k % 3]).collect() };
     let add = wengert_core::ops::Prim::Add;
-    let plus = |b: &mut Builder, v: &[Value]| arrays::reduce::elementwise(b, add, v[0], v[1]);
+    let plus = |b: &mut Builder, v: &[Value]| arrays::elementwise(b, add, v[0], v[1]);
     close(run(&[&x, &y], plus), &sums(y.f64s()));
     close(run(&[&x, &z], plus), &sums(z.f64s()));
     close(run(&[&z, &x], plus), &sums(z.f64s()));
@@ -189,25 +195,25 @@ fn products() {
     let matmul: Vec<f64> =
         (0..8).map(|k| (0..3).map(|p| a_at(k / 4, p) * c_at(p, k % 4)).sum()).collect();
     close(run(&[&a, &c], |b, v| arrays::matmul(b, v[0], v[1])), &matmul);
-    close(run(&[&a, &c], |b, v| arrays::einsum(b, "ij,jk->ik", v).unwrap()), &matmul);
+    close(run(&[&a, &c], |b, v| arrays::einsum(b, "ij,jk->ik", v)), &matmul);
     let transposed: Vec<f64> = (0..8).map(|k| matmul[(k % 2) * 4 + k / 2]).collect();
-    close(run(&[&a, &c], |b, v| arrays::einsum(b, "ij, jk -> ki", v).unwrap()), &transposed);
+    close(run(&[&a, &c], |b, v| arrays::einsum(b, "ij, jk -> ki", v)), &transposed);
     let matvec: Vec<f64> = (0..2).map(|i| (0..3).map(|j| a_at(i, j) * u.f64s()[j]).sum()).collect();
     close(run(&[&a, &u], |b, v| arrays::matvec(b, v[0], v[1])), &matvec);
-    close(run(&[&a, &u], |b, v| arrays::einsum(b, "ij,j->i", v).unwrap()), &matvec);
+    close(run(&[&a, &u], |b, v| arrays::einsum(b, "ij,j->i", v)), &matvec);
     let vecmat: Vec<f64> = (0..3).map(|j| (0..2).map(|i| a_at(i, j) * v.f64s()[i]).sum()).collect();
-    close(run(&[&v, &a], |b, v| arrays::reduce::vecmat(b, v[0], v[1])), &vecmat);
+    close(run(&[&v, &a], |b, v| arrays::vecmat(b, v[0], v[1])), &vecmat);
     let outer: Vec<f64> = (0..6).map(|k| v.f64s()[k / 3] * u.f64s()[k % 3]).collect();
     close(run(&[&v, &u], |b, v| arrays::outer(b, v[0], v[1])), &outer);
-    close(run(&[&v, &u], |b, v| arrays::einsum(b, "i,j->ij", v).unwrap()), &outer);
+    close(run(&[&v, &u], |b, v| arrays::einsum(b, "i,j->ij", v)), &outer);
     let quadratic: f64 = (0..2).map(|i| v.f64s()[i] * matvec[i]).sum();
-    close(run(&[&v, &a, &u], |b, v| arrays::einsum(b, "i,ij,j->", v).unwrap()), &[quadratic]);
+    close(run(&[&v, &a, &u], |b, v| arrays::einsum(b, "i,ij,j->", v)), &[quadratic]);
     let batch = tensor(&mut r, &[5, 2, 3]);
     let want: Vec<f64> =
         (0..10).map(|k| (0..3).map(|j| batch.f64s()[3 * k + j] * a_at(k % 2, j)).sum()).collect();
-    close(run(&[&batch, &a], |b, v| arrays::einsum(b, "bij,ij->bi", v).unwrap()), &want);
+    close(run(&[&batch, &a], |b, v| arrays::einsum(b, "bij,ij->bi", v)), &want);
     let total: f64 = batch.f64s().iter().sum();
-    close(run(&[&batch], |b, v| arrays::einsum(b, "bij->", v).unwrap()), &[total]);
+    close(run(&[&batch], |b, v| arrays::einsum(b, "bij->", v)), &[total]);
     for (formula, message) in [
         ("ij->i", "2 are given"),
         ("ijk,jk->i", "operand 1 has 2 axes, but 3 letters"),
@@ -233,8 +239,8 @@ fn writing_slices() {
             Range { start: Some(last), stop: None, step: Some(-2) },
         ];
         let next = b.op(wengert_core::ir::Op::Copy, &[p[0]])[0];
-        let next = arrays::write_slice(b, next, &ranges, p[1]);
-        b.mul(next, p[0])
+        let next = arrays::write_slice(b, next, &ranges, p[1])?;
+        Ok(b.mul(next, p[0]))
     });
     let mut want = x.f64s().to_vec();
     for i in [1, 3] {
@@ -259,34 +265,34 @@ fn einsum_sizes_diagonals_and_implied_results() {
         ("ij,kj->", &wide, &tall),
         ("ii,ij->j", &wide, &wide),
     ] {
-        let error = run(&[x, y], |b, v| arrays::einsum(b, formula, v).unwrap()).unwrap_err();
+        let error = run(&[x, y], |b, v| arrays::einsum(b, formula, v)).unwrap_err();
         assert!(error.contains("have different sizes"), "{formula}: {error}");
     }
     let at = |i: usize, j: usize| square.f64s()[3 * i + j];
     let diagonal: Vec<f64> = (0..3).map(|i| at(i, i)).collect();
     let trace = diagonal.iter().sum();
-    close(run(&[&square], |b, v| arrays::einsum(b, "ii->i", v).unwrap()), &diagonal);
-    close(run(&[&square], |b, v| arrays::einsum(b, "ii->", v).unwrap()), &[trace]);
-    close(run(&[&square], |b, v| arrays::einsum(b, "ii", v).unwrap()), &[trace]);
+    close(run(&[&square], |b, v| arrays::einsum(b, "ii->i", v)), &diagonal);
+    close(run(&[&square], |b, v| arrays::einsum(b, "ii->", v)), &[trace]);
+    close(run(&[&square], |b, v| arrays::einsum(b, "ii", v)), &[trace]);
     let transposed: Vec<f64> = (0..9).map(|k| at(k % 3, k / 3)).collect();
-    close(run(&[&square], |b, v| arrays::einsum(b, "ba", v).unwrap()), &transposed);
+    close(run(&[&square], |b, v| arrays::einsum(b, "ba", v)), &transposed);
     let product: Vec<f64> = (0..4)
         .map(|k| {
             let terms = (0..3).map(|j| wide.f64s()[3 * (k / 2) + j] * tall.f64s()[2 * j + k % 2]);
             terms.sum()
         })
         .collect();
-    close(run(&[&wide, &tall], |b, v| arrays::einsum(b, "ij,jk", v).unwrap()), &product);
+    close(run(&[&wide, &tall], |b, v| arrays::einsum(b, "ij,jk", v)), &product);
     let x = tensor(&mut r, &[2, 3, 2, 2]);
     let want: Vec<f64> =
         (0..3).map(|j| (0..2).map(|i| x.f64s()[12 * i + 4 * j + 3 * i]).sum()).collect();
-    close(run(&[&x], |b, v| arrays::einsum(b, "ijii->j", v).unwrap()), &want);
+    close(run(&[&x], |b, v| arrays::einsum(b, "ijii->j", v)), &want);
 }
 
 /// The values of a function of one array, and its gradient where the adjoints of the results are 1.
-fn gradient(x: &Array, build: impl FnOnce(&mut Builder, Value) -> Value) -> (Vec<f64>, Vec<f64>) {
+fn gradient(x: &Array, build: impl FnOnce(&mut Builder, Value) -> Made) -> (Vec<f64>, Vec<f64>) {
     let (mut b, v) = Builder::new("f", &[(Type::of(x.elem(), x.shape.len()), None)]);
-    let result = build(&mut b, v[0]);
+    let result = build(&mut b, v[0]).unwrap_or_else(|e| panic!("{e}"));
     let derived = Derived::new(b.finish(vec![result]), vec![0]).unwrap_or_else(|e| panic!("{e}"));
     let (engine, args) = (&mut Interpreter::default(), [Val::shaped(x.clone())]);
     let values = derived.value(engine, &args).unwrap();
@@ -383,7 +389,7 @@ fn norms_of_any_size() {
     let inf = f64::INFINITY;
     for (x, want) in [(vec![inf, 1.0], inf), (vec![-inf], inf), (vec![f64::NAN, inf], f64::NAN)] {
         let (mut b, v) = Builder::new("f", &[(Type::VECTOR, None)]);
-        let norm = arrays::norm(&mut b, v[0], None);
+        let norm = arrays::norm(&mut b, v[0], None).unwrap();
         let module = wengert_core::ir::Module::of(b.finish(vec![norm]));
         let norm = wengert_core::interp::Interp::new(&module).call("f", vec![Val::array(x)]);
         let norm = floats(&norm.unwrap())[0];
@@ -405,10 +411,23 @@ fn infinite_exponents() {
         (vec![-inf, 3.0, 3.0], 3.0 + 2f64.ln(), vec![0.0, 0.5, 0.5], vec![0.0, 0.5, 0.5]),
     ] {
         let x = Array::vector(x);
-        assert_eq!(gradient(&x, arrays::logsumexp), (vec![sum], slope), "{x}");
-        let (got, slopes) = gradient(&x, arrays::softmax);
+        assert_eq!(gradient(&x, |b, v| arrays::logsumexp(b, v, None)), (vec![sum], slope), "{x}");
+        let (got, slopes) = gradient(&x, |b, v| arrays::softmax(b, v, None));
         assert_eq!(got, shares, "{x}");
         assert!(slopes.iter().all(|s| s.abs() < 1e-15), "{x}: {slopes:?}");
+    }
+    // A row that is masked whole, one in part, one not, along either axis.
+    let rows = [-inf, -inf, -inf, 0.0, 1.0, 1.0];
+    let (shares, slopes) = ([0.5, 0.5, 0.0, 1.0, 0.5, 0.5], [1.0, 0.0, 0.0, 1.0, 0.5, 0.5]);
+    for axis in [1, 0] {
+        let order = if axis == 1 { [0, 1, 2, 3, 4, 5] } else { [0, 2, 4, 1, 3, 5] };
+        let shape = if axis == 1 { vec![3, 2] } else { vec![2, 3] };
+        let pick = |x: [f64; 6]| order.map(|k| x[k]).to_vec();
+        let x = Array::new(shape, pick(rows));
+        assert_eq!(gradient(&x, |b, v| arrays::softmax(b, v, Some(axis))).0, pick(shares));
+        let sums = vec![-inf, 0.0, 1.0 + 2f64.ln()];
+        let got = gradient(&x, |b, v| arrays::logsumexp(b, v, Some(axis)));
+        assert_eq!(got, (sums, pick(slopes)));
     }
 }
 
@@ -424,7 +443,7 @@ fn interpolation_beyond_the_ends() {
                 let range = Range { start: Some(b.i64(from)), stop: Some(b.i64(to)), step: None };
                 arrays::read_slice(b, v, &[range])
             };
-            let (x, y, six) = (part(b, 0, 3), part(b, 3, 6), b.i64(6));
+            let (x, y, six) = (part(b, 0, 3)?, part(b, 3, 6)?, b.i64(6));
             let at = b.load(v, six);
             arrays::interp(b, at, x, y)
         });
@@ -440,4 +459,60 @@ fn interpolation_beyond_the_ends() {
     });
     let error = error.unwrap_err();
     assert!(error.contains("as many heights as points"), "{error}");
+}
+
+#[test]
+fn single_precision_stays_single() {
+    use wengert_core::ops::Data;
+    let x = Array { shape: vec![2, 2], data: Data::F32(vec![0.5, -1.5, 2.0, 0.25]) };
+    type Reduction = fn(&mut Builder, Value, Option<usize>) -> Made;
+    let functions: [Reduction; 10] = [
+        arrays::sum,
+        arrays::prod,
+        arrays::mean,
+        arrays::norm,
+        arrays::softmax,
+        arrays::logsumexp,
+        arrays::cumprod,
+        |b, x, axis| arrays::std(b, x, axis, 1),
+        |b, x, _| {
+            // Numbers beside an array of singles do not widen it.
+            let (low, high) = (b.f64(-1.0), b.f64(1.0));
+            arrays::clip(b, x, low, high)
+        },
+        |b, x, _| {
+            let half = b.i64(2);
+            arrays::maximum(b, x, half)
+        },
+    ];
+    for (k, function) in functions.into_iter().enumerate() {
+        for axis in [None, Some(1)] {
+            let (mut b, v) = Builder::new("f", &[(Type::of(Elem::F32, 2), None)]);
+            let single = function(&mut b, v[0], axis).unwrap();
+            assert_eq!(b.ty(single).elem(), Some(Elem::F32), "function {k}");
+            let wide = arrays::convert(&mut b, v[0], Elem::F64).unwrap();
+            let double = function(&mut b, wide, axis).unwrap();
+            let single = arrays::convert(&mut b, single, Elem::F64).unwrap();
+            let gap = b.sub(single, double);
+            let module = wengert_core::ir::Module::of(b.finish(vec![gap]));
+            verify::module(&module).unwrap();
+            let gap = wengert_core::interp::Interp::new(&module)
+                .call("f", vec![Val::shaped(x.clone())])
+                .unwrap();
+            assert!(floats(&gap).iter().all(|gap| gap.abs() < 1e-6), "function {k}: {gap:?}");
+        }
+    }
+}
+
+#[test]
+fn linspace_ends_where_it_should() {
+    for n in 2..60 {
+        let ends = Array::vector(vec![0.1, 0.7]);
+        let (x, _) = gradient(&ends, |b, v| {
+            let (zero, one, n) = (b.i64(0), b.i64(1), b.i64(n));
+            let (start, stop) = (b.load(v, zero), b.load(v, one));
+            arrays::linspace(b, start, stop, n, true)
+        });
+        assert_eq!((x.len() as i64, x[0], x[x.len() - 1]), (n, 0.1, 0.7));
+    }
 }
