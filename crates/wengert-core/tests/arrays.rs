@@ -534,4 +534,21 @@ fn empty_axes_beside_huge_ones() {
         };
         assert_eq!(outcome(&text, vec![Val::i64(big)]), want, "{text}");
     }
+    for (c, a, b) in
+        [([big, 0], [big, 0], [0, 0]), ([0, big], [0, 0], [0, big]), ([0, 0], [0, 5], [5, 0])]
+    {
+        let text = format!(
+            "func @f() -> (i64, i64) {{
+               %c = fill {}, {}, 1.0
+               %a = fill {}, {}, 1.0
+               %b = fill {}, {}, 1.0
+               %y = gemm %c, %a, %b
+               %m = dim[0] %y
+               %n = dim[1] %y
+               return %m, %n
+             }}",
+            c[0], c[1], a[0], a[1], b[0], b[1]
+        );
+        assert_eq!(outcome(&text, Vec::new()), format!("{} {}", c[0], c[1]), "{text}");
+    }
 }

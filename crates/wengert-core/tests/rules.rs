@@ -159,6 +159,20 @@ fn second_slopes_at_a_tie() {
     }
 }
 
+/// The derivative by the exponent of the derivative by the base is 1 / a where the exponent is 0.
+#[test]
+fn second_slopes_of_powers() {
+    for a in [2.0, 0.5, 1e-300] {
+        let tangent = jvp(&program(Prim::Pow), &[0]).unwrap();
+        let derived = Derived::new(tangent, vec![1]).unwrap();
+        let args = [a, 0.0, 1.0].map(Val::f64);
+        let mut engine = Interpreter::default();
+        let (_, second) = derived.jvp(&mut engine, &args, &[Val::f64(1.0)]).unwrap();
+        let got = check::floats(&second)[1];
+        assert!((got * a - 1.0).abs() < 1e-12, "{got} at {a}");
+    }
+}
+
 #[test]
 fn rows_are_well_formed() {
     for prim in Prim::ALL.iter().copied() {

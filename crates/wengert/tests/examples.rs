@@ -29,7 +29,7 @@ fn flat(json: &Json) -> (Vec<usize>, Vec<f64>) {
 
 fn numbers(value: &Value) -> Vec<f64> {
     match value {
-        Value::Array(x) => x.to_f64(),
+        Value::Array(x) => x.to_f64().unwrap(),
         other => vec![other.as_f64().unwrap()],
     }
 }
@@ -73,7 +73,7 @@ fn attempt(record: &Json) -> Result<(), String> {
         Some(seed) => vec![seed.clone()],
     };
     let mut bits = Vec::new();
-    for backend in [Backend::Native, Backend::Interp] {
+    for backend in [Backend::Jit, Backend::Interp] {
         let f = Function::from_source(text.as_str(), name).map_err(|e| e.to_string())?;
         let f = f.with_options(Options { backend, ..Options::default() });
         let adjoints = Args(seeds.iter().map(|s| Arg { name: None, value: value(s) }).collect());

@@ -17,10 +17,10 @@
 //! - The result may be the operand itself where nothing is to be done: to write it, copy it first.
 //!
 //! Reading order: [`kinds`] (what elements are, conversions), [`parts`] (sections of arrays), [`shape`] (slices,
-//! broadcasting, joining), [`axes`] (axes come, go and change places), [`elementwise`], [`reduce`] (sums,
+//! broadcasting, joining), [`axes`] (axes come, go and change places), [`mod@elementwise`], [`reduce`] (sums,
 //! products, extremes), [`normal`] (norms, variances, exponentials and their sums), [`scan`] (sums so far,
 //! differences), [`products`], [`make`] (ranges and diagonals), [`moving`] (elements change places), [`order`]
-//! (sorting, searching, interpolation), [`einsum`].
+//! (sorting, searching, interpolation), [`mod@einsum`].
 //!
 //! ```
 //! use wengert_core::arrays;
@@ -68,6 +68,8 @@ pub use reduce::{all, any, argmax, argmin, max, mean, min, prod, sum};
 pub use scan::{cumprod, cumsum, diff, trapezoid};
 pub use shape::{Range, broadcast, concatenate, read_slice, stack, write_slice};
 
+#[cfg(doc)]
+use crate::ir::Builder;
 use crate::ir::Value;
 
 /// What a function here gives: a value, or what is wrong with ranks, axes or kinds, in words.

@@ -3,7 +3,7 @@
 //! Nothing here checks anything: the operands are known to fit.
 
 use crate::ir::{Block, Builder, Op, Type, Value};
-use crate::ops::{ArrayOp, Prim};
+use crate::ops::{ArrayOp, Prim, Scalar};
 
 /// A counted loop from 0 that carries values: `body` gets the builder, the counter and the carries, and gives
 /// back the next carries.
@@ -26,7 +26,9 @@ pub fn repeat(
 
 /// An error at run time, unless the condition holds.
 pub(super) fn require(b: &mut Builder, holds: Value, message: impl Into<std::sync::Arc<str>>) {
-    b.op(Op::Assert(message.into()), &[holds]);
+    if b.func().as_const(holds) != Some(Scalar::Bool(true)) {
+        b.op(Op::Assert(message.into()), &[holds]);
+    }
 }
 
 /// How many elements there are, or how many along an axis.

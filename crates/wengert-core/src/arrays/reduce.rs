@@ -127,6 +127,9 @@ fn extreme(b: &mut Builder, x: Value, axis: Option<usize>, which: &Extreme) -> V
             if truth { converted(b, found, Elem::Bool) } else { found }
         }
         None => {
+            let (n, zero) = (count(b, x, None), b.i64(0));
+            let some = b.prim(Prim::IGt, &[n, zero]);
+            require(b, some, format!("`{}` of an array without elements", which.name));
             let k = b.array(which.whole.clone(), &[x]);
             b.array(ArrayOp::Peek, &[x, k])
         }

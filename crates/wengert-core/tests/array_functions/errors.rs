@@ -107,7 +107,7 @@ fn sizes_and_values() {
             |b, v| arrays::max(b, v[0], Some(1)),
             "`max` along axis 1, which has no elements",
         ),
-        (&[&none], |b, v| arrays::min(b, v[0], None), "`argmin` of an array without elements"),
+        (&[&none], |b, v| arrays::min(b, v[0], None), "`min` of an array without elements"),
         (&[&x], |b, v| arrays::squeeze(b, v[0], 1), "`squeeze`: axis 1 must have one element"),
         (
             &[&x],

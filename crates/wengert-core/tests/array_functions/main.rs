@@ -416,6 +416,19 @@ fn infinite_exponents() {
         assert_eq!(got, shares, "{x}");
         assert!(slopes.iter().all(|s| s.abs() < 1e-15), "{x}: {slopes:?}");
     }
+    // A row that is masked whole, one in part, one not, along either axis.
+    let rows = [-inf, -inf, -inf, 0.0, 1.0, 1.0];
+    let (shares, slopes) = ([0.5, 0.5, 0.0, 1.0, 0.5, 0.5], [1.0, 0.0, 0.0, 1.0, 0.5, 0.5]);
+    for axis in [1, 0] {
+        let order = if axis == 1 { [0, 1, 2, 3, 4, 5] } else { [0, 2, 4, 1, 3, 5] };
+        let shape = if axis == 1 { vec![3, 2] } else { vec![2, 3] };
+        let pick = |x: [f64; 6]| order.map(|k| x[k]).to_vec();
+        let x = Array::new(shape, pick(rows));
+        assert_eq!(gradient(&x, |b, v| arrays::softmax(b, v, Some(axis))).0, pick(shares));
+        let sums = vec![-inf, 0.0, 1.0 + 2f64.ln()];
+        let got = gradient(&x, |b, v| arrays::logsumexp(b, v, Some(axis)));
+        assert_eq!(got, (sums, pick(slopes)));
+    }
 }
 
 #[test]
