@@ -42,8 +42,8 @@ pub enum FaultKind {
     NegativeLength(i64),
     /// An assertion of the user's.
     Assert(Arc<str>),
-    /// A float without an integer part of 64 bits was to be made an integer.
-    NoInteger,
+    /// A check of the language, and what it says.
+    Check(&'static Check, Arc<str>),
     /// A `while` loop ran this many iterations without ending.
     IterationLimit(u64),
     /// The last record of a tape is not what is popped.
@@ -60,15 +60,88 @@ pub enum FaultKind {
     Interrupted,
 }
 
-/// What the assertion before a conversion to an integer says.
-pub const NO_INTEGER: &str = "the number has no integer part that fits 64 bits";
+/// A check that a program makes by itself, as an assertion with this message.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Check {
+    /// How the message starts.
+    pub message: &'static str,
+    /// The code of the error.
+    pub code: &'static str,
+    label: &'static str,
+    help: &'static str,
+}
+
+/// The checks of the language. An assertion whose message is none of these is the user's.
+#[rustfmt::skip]
+pub const CHECKS: &[Check] = &[
+    Check {
+        message: "the number has no integer part that fits 64 bits",
+        code: "no-integer",
+        label: "this number",
+        help: "NaN, infinities and numbers of 2**63 and more have none: test the number first",
+    },
+    Check {
+        message: "the index is out of range for",
+        code: "index-out-of-range",
+        label: "this index",
+        help: "a part of an array is indexed from 0 to its own number of elements less one, or back from -1",
+    },
+    Check {
+        message: "the step of a range cannot be 0",
+        code: "zero-step",
+        label: "this step",
+        help: "use a positive or a negative step",
+    },
+    Check {
+        message: "the step of a slice cannot be 0",
+        code: "zero-step",
+        label: "this slice",
+        help: "use a positive or a negative step",
+    },
+    Check {
+        message: "a number cannot be shifted by a negative amount",
+        code: "negative-shift",
+        label: "this shift",
+        help: "shift the other way: `<<` and `>>` undo each other",
+    },
+    Check {
+        message: "the shifted number does not fit 64 bits",
+        code: "integer-overflow",
+        label: "this shift",
+        help: "integers have 64 bits: mask the upper ones first, `(x & mask) << n`",
+    },
+    Check {
+        message: "an integer to a negative power",
+        code: "negative-power",
+        label: "this power",
+        help: "write `float(a) ** n`",
+    },
+    Check {
+        message: "the array does not have",
+        code: "tuple-length",
+        label: "this array",
+        help: "give as many names as it has items",
+    },
+    Check {
+        message: "this axis does not have one element",
+        code: "shape-mismatch",
+        label: "this call",
+        help: "only an axis of one element can be left out",
+    },
+    Check {
+        message: "`item` needs",
+        code: "shape-mismatch",
+        label: "this array",
+        help: "name the element: `x[i]`",
+    },
+];
 
 impl FaultKind {
-    /// A failed assertion: the user's, or one of ours that has a kind of its own.
+    /// A failed assertion: the user's, or a check of the language.
     pub fn assertion(message: &Arc<str>) -> FaultKind {
-        match &**message {
-            NO_INTEGER => FaultKind::NoInteger,
-            _ => FaultKind::Assert(message.clone()),
+        match CHECKS.iter().find(|check| message.starts_with(check.message)) {
+            Some(check) => FaultKind::Check(check, message.clone()),
+            None => FaultKind::Assert(message.clone()),
         }
     }
 }
@@ -88,7 +161,7 @@ impl Fault {
             FaultKind::NegativeLength(n) => format!("an array cannot have {n} elements"),
             FaultKind::Assert(message) if message.is_empty() => "assertion failed".into(),
             FaultKind::Assert(message) => format!("assertion failed: {message}"),
-            FaultKind::NoInteger => NO_INTEGER.into(),
+            FaultKind::Check(_, message) => message.to_string(),
             FaultKind::IterationLimit(n) => {
                 format!("the loop did not end within the limit of {n} iterations")
             }
@@ -139,13 +212,7 @@ impl Fault {
                 ),
             ),
             FaultKind::Assert(_) => ("assertion", "this was false", None),
-            FaultKind::NoInteger => (
-                "no-integer",
-                "this number",
-                Some(
-                    "NaN, infinities and numbers of 2**63 and more have none: test the number first",
-                ),
-            ),
+            FaultKind::Check(check, _) => (check.code, check.label, Some(check.help)),
             FaultKind::IterationLimit(_) => (
                 "iteration-limit",
                 "this loop",
@@ -213,8 +280,8 @@ mod tests {
                 FaultKind::Overflow => FaultKind::DivisionByZero,
                 FaultKind::DivisionByZero => FaultKind::NegativeLength(-1),
                 FaultKind::NegativeLength(_) => FaultKind::Assert("x > 0".into()),
-                FaultKind::Assert(_) => FaultKind::NoInteger,
-                FaultKind::NoInteger => FaultKind::IterationLimit(10),
+                FaultKind::Assert(_) => FaultKind::assertion(&CHECKS[0].message.into()),
+                FaultKind::Check(..) => FaultKind::IterationLimit(10),
                 FaultKind::IterationLimit(_) => FaultKind::Record,
                 FaultKind::Record => FaultKind::TapeLimit(800),
                 FaultKind::TapeLimit(_) => FaultKind::CallDepth(100),
@@ -242,7 +309,8 @@ mod tests {
 
     #[test]
     fn conversions_fail_with_a_kind_of_their_own() {
-        assert_eq!(FaultKind::assertion(&NO_INTEGER.into()), FaultKind::NoInteger);
+        let check = FaultKind::assertion(&CHECKS[0].message.into());
+        assert!(matches!(check, FaultKind::Check(..)));
         assert_eq!(FaultKind::assertion(&"x".into()), FaultKind::Assert("x".into()));
     }
 }

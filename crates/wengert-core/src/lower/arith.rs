@@ -75,6 +75,7 @@ impl Lowering<'_> {
         let (x, y) = self.aligned(x, y);
         self.b.at(span);
         let float = elem.is_float();
+        self.no_constant_zero(op, x, y, span)?;
         let row = match (op, float) {
             (BinaryOp::Add, true) => Prim::Add,
             (BinaryOp::Sub, true) => Prim::Sub,
@@ -113,6 +114,18 @@ impl Lowering<'_> {
         let v = self.shaped_like(row, x, y);
         self.note_bound(op, x, y, v);
         Ok(v)
+    }
+
+    /// A number divided by a zero that is written out is a slip: Python refuses it too.
+    fn no_constant_zero(&self, op: BinaryOp, x: Value, y: Value, span: Span) -> Lowered<()> {
+        let constant = |v: Value| self.b.func().as_const(v);
+        let zero = matches!(constant(y), Some(Scalar::F64(0.0) | Scalar::F32(0.0)));
+        if op == BinaryOp::Div && zero && constant(x).is_some() {
+            return Err(Diagnostic::new("division-by-zero", "division by zero")
+                .label(span, "the divisor is 0")
+                .help("write `np.inf` or `np.nan` where that is meant"));
+        }
+        Ok(())
     }
 
     /// A row on two operands that have been aligned.

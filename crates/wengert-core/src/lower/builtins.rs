@@ -5,6 +5,7 @@
 
 use super::env::View;
 use super::operand::{Fresh, Operand, described, described_operand, described_rank, join_elem};
+use super::expr::similar;
 use super::{Lowered, Lowering, functions};
 use crate::arrays;
 use crate::ir::{Builder, Elem, Op, Type, Value};
@@ -774,7 +775,7 @@ impl Lowering<'_> {
                     let n = dims.remove(axis);
                     self.b.at(span);
                     let single = self.b.prim(Prim::IEq, &[n, one]);
-                    let message = format!("axis {axis} does not have one element");
+                    let message = "this axis does not have one element";
                     self.b.op(Op::Assert(message.into()), &[single]);
                     if dims.is_empty() {
                         let zero = self.b.i64(0);
@@ -1426,8 +1427,12 @@ fn arrange<'e>(
 }
 
 fn unknown_function(name: &str, span: Span) -> Diagnostic {
-    let arrays: Vec<&str> = FUNCTIONS.iter().map(|(name, _)| *name).collect();
-    Diagnostic::new("unsupported-function", format!("`{name}` is not supported"))
-        .label(span, "here")
-        .help(format!("available are {}, {}", functions::names(), arrays.join(", ")))
+    let known = FUNCTIONS.iter().map(|(name, _)| *name).chain(functions::names());
+    let near = known.filter(|k| !k.contains('_')).find(|k| similar(k, name));
+    let error = Diagnostic::new("unsupported-function", format!("`{name}` is not supported"))
+        .label(span, "here");
+    error.help(match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "write it with the functions there are, or as a loop; or compute it outside, and pass the result as an argument".into(),
+    })
 }

@@ -216,7 +216,7 @@ pub(super) fn maybe_unset(name: &str, unset: &Unset, span: Span) -> Diagnostic {
 }
 
 /// Whether one name is a likely slip for the other: one letter added, dropped or changed.
-fn similar(a: &str, b: &str) -> bool {
+pub(super) fn similar(a: &str, b: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     if a.len().abs_diff(b.len()) > 1 || a.len().max(b.len()) < 3 {
         return a.iter().collect::<String>().eq_ignore_ascii_case(&b.iter().collect::<String>());

@@ -28,7 +28,7 @@ pub(super) fn row(name: &str) -> Option<Prim> {
     FUNCTIONS.iter().find(|(canonical, _)| *canonical == name).map(|(_, prim)| *prim)
 }
 
-/// Their names, for messages.
-pub(super) fn names() -> String {
-    FUNCTIONS.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+/// Their names.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    FUNCTIONS.iter().map(|(name, _)| *name)
 }
