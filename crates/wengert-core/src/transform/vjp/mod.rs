@@ -94,7 +94,7 @@ fn derive(
     let mut programs = Module { loops: reversed.plans, ..Module::default() };
     programs.funcs.push(join(func, &by));
     programs.funcs.extend(recorded.iter().map(tidy));
-    programs.funcs.extend(reversed.funcs.iter().map(tidy).map(|f| tidy_reverse(&f)));
+    programs.funcs.extend(reversed.funcs.iter().map(tidy_reverse));
     Ok((programs, callees))
 }
 
@@ -103,10 +103,11 @@ fn tidy(func: &Func) -> Func {
     dce::remove_dead(&carries::drop_invariant(func))
 }
 
-/// Free passes that would move or lose an error: in a reverse program every index has been in range
-/// before.
+/// Free passes, and those that would move or lose an error: in a reverse program every index has been in
+/// range and all shapes have been compared before.
 fn tidy_reverse(func: &Func) -> Func {
-    let carried = registers::carry_elements(&stores::remove_dead(func));
+    let func = dce::remove_dead_unchecked(&carries::drop_invariant_unnamed(func));
+    let carried = registers::carry_elements(&stores::remove_dead(&func));
     // Folds what the passes leave.
     copy::rebuild(&carried, &func.name, &mut |_, _, _| false)
 }
