@@ -144,13 +144,17 @@ impl Pass<'_> {
             let inst = &passed.inst;
             let mut depends = false;
             uses::each(inst, &mut |v, _| depends |= late.contains(&v));
-            let harmless = passed.quiet && inst.blocks.is_empty() && inst.op.takes().is_none();
+            let mut takes = false;
+            uses::each(inst, &mut |v, taken| takes |= taken && self.func.ty(v).is_linear());
+            let plain = inst.blocks.is_empty() || inst.op == Op::If;
+            let harmless = passed.quiet && plain && !takes;
             if !depends && (harmless || (only_fails(inst) && !first_fails)) {
                 ahead.push(passed.clone());
                 continue;
             }
             let needed = inst.results.iter().any(|r| used.contains(r));
-            let overwritten = inst.args.iter().any(|a| taken.contains(a));
+            let mut overwritten = false;
+            uses::each(inst, &mut |v, _| overwritten |= taken.contains(&v));
             if !harmless || needed || overwritten {
                 return None;
             }
