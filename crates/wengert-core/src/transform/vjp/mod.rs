@@ -32,6 +32,7 @@ use layout::Layout;
 use nest::Nest;
 use record::Record;
 use reverse::{Preload, Reverse};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Differentiates a function backwards by the parameters with these indices.
@@ -52,17 +53,20 @@ pub fn in_module(module: &Module, name: &str, wrt: &[usize]) -> Result<Module, D
     }
     result.funcs.extend(programs.funcs);
     result.loops.extend(programs.loops);
+    let mut made = HashSet::new();
     while let Some(callee) = work.pop() {
         let mut func = calls_of::find(module, &callee)?.clone();
         func.name = calls::callee_name(&callee).into();
-        if result.func(&format!("{}.record", func.name)).is_some() {
+        if !made.insert(callee) {
             continue;
         }
         let wrt: Vec<usize> =
             (0..func.params().len()).filter(|k| func.param_types()[*k].has_adjoint()).collect();
         let (programs, wanted) = derive(module, &func, &wrt, true)?;
         // Callees read what they are given, in every order of derivatives.
-        result.funcs.extend(programs.funcs.iter().skip(1).map(calls_of::by_value));
+        for program in programs.funcs.iter().skip(1).map(calls_of::by_value) {
+            calls_of::add(&mut result, program)?;
+        }
         work.extend(wanted);
     }
     Ok(result)
