@@ -330,8 +330,8 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault {
         name: "hoisted-failure",
         file: "crates/wengert-core/src/transform/hoist.rs",
-        from: "if scalar && func.is_movable(&inst) && outside && may(&inst, surely) {",
-        to: "if scalar && inst.blocks.is_empty() && outside && may(&inst, surely) {",
+        from: "scalar && (asked || self.func.is_movable(inst))",
+        to: "scalar && (asked || inst.blocks.is_empty())",
         tests: HOIST,
     },
     // What only an exit hands on is taken for dead.
@@ -346,9 +346,49 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault {
         name: "dropped-live-store",
         file: "crates/wengert-core/src/transform/dce.rs",
-        from: "Op::For => inst.blocks[0].insts.iter().any(has_effect),",
-        to: "Op::For => false,",
+        from: "Op::If | Op::For => nested(inst),",
+        to: "Op::If => nested(inst),\n            Op::For => false,",
         tests: FAULTY,
+    },
+    // A dead row on arrays goes with the error that their shapes differ.
+    Fault {
+        name: "dropped-shape-check",
+        file: "crates/wengert-core/src/transform/dce.rs",
+        from: "Some(checks) => block.insts.extend_from_slice(checks),",
+        to: "Some(_) => {}",
+        tests: FREE,
+    },
+    // The error of a sum of arrays becomes that of the fused operation.
+    Fault {
+        name: "fma-renamed-error",
+        file: "crates/wengert-core/src/transform/fma.rs",
+        from: "for (x, y) in uneven.get(&inst.results[0]).into_iter().flatten() {",
+        to: "for (x, y) in uneven.get(&inst.results[0]).into_iter().flatten().take(0) {",
+        tests: FREE,
+    },
+    // A product leaves a loop that may not run: its adjoint is zero times what may be infinite.
+    Fault {
+        name: "hoisted-product",
+        file: "crates/wengert-core/src/transform/hoist.rs",
+        from: "Prim::Mul => constant(0).or(constant(1)).is_some_and(f64::is_finite),",
+        to: "Prim::Mul => true,",
+        tests: HOIST,
+    },
+    // Loops are fused although one inside of the first may leave with another array.
+    Fault {
+        name: "fused-over-exit",
+        file: "crates/wengert-core/src/transform/fuse.rs",
+        from: "if inst.op == Op::ExitIf {",
+        to: "if inst.op == Op::ExitIf && false {",
+        tests: FREE,
+    },
+    // An array that the program indexes by one name is named by another in errors.
+    Fault {
+        name: "carried-name",
+        file: "crates/wengert-core/src/transform/carries.rs",
+        from: "if !unchanged || self.is_named(p, init) || self.is_named(result, init) {",
+        to: "if !unchanged {",
+        tests: FREE,
     },
     // The iterations left over by groups start at the beginning.
     Fault {

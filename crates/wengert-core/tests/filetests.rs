@@ -185,6 +185,7 @@ impl<'a> FileTest<'a> {
             "reuse" => Ok(alone(reuse::storage(func))),
             "deferred" => Ok(alone(deferred::products(func))),
             "pipeline" => piped().map(alone),
+            "pipeline-module" => ready(),
             "jvp" => ready().and_then(|m| {
                 let by = jvp::in_module(&m, &func.name, &wrt, number.parse().unwrap_or(1))?;
                 Ok(what_is_new(&m, by))

@@ -32,9 +32,12 @@ fn derivatives_of_generated_programs() {
     println!("{coverage}");
     // A small sample may fall short of what holds on average.
     let slack = if count < 1000 { 10 } else { 0 };
-    for (feature, least) in
-        [("nested loops", 30), ("overwrite, then read", 20), ("data-dependent exits", 20)]
-    {
+    for (feature, least) in [
+        ("nested loops", 30),
+        ("overwrite, then read", 20),
+        ("data-dependent exits", 20),
+        ("errors at other arguments", 20),
+    ] {
         let share = coverage.share(feature);
         assert!(share + slack >= least, "only {share} % of the programs have {feature}");
     }

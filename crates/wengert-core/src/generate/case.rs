@@ -2,7 +2,7 @@
 //!
 //! [`Case::check`] puts a program through everything: the text form, the fixed pipeline, both modes of
 //! differentiation against each other and against finite differences, and its outlined loops run in
-//! two parts. A panic of the compiler or of the interpreter is a finding like any other.
+//! two parts; then with arguments that do not fit (`unusual`). A panic of the compiler or of the interpreter is a finding like any other.
 
 use super::compose;
 use super::coverage::Coverage;
@@ -44,7 +44,7 @@ pub enum Kind {
     Invalid,
     /// Printing and parsing again gives another program.
     Text,
-    /// The fixed pipeline changes what the program computes.
+    /// The fixed pipeline changes what the program computes, or its error.
     Pipeline,
     /// A derivative program is refused or ill-formed.
     Refused,
@@ -73,9 +73,9 @@ pub struct Trouble {
     pub message: String,
 }
 
-type Checked<T> = Result<T, Trouble>;
+pub(super) type Checked<T> = Result<T, Trouble>;
 
-fn trouble<T>(kind: Kind, message: impl ToString) -> Checked<T> {
+pub(super) fn trouble<T>(kind: Kind, message: impl ToString) -> Checked<T> {
     Err(Trouble { kind, message: message.to_string() })
 }
 
@@ -85,7 +85,7 @@ fn calls(func: &Func) -> bool {
     found
 }
 
-fn engine() -> Interpreter {
+pub(super) fn engine() -> Interpreter {
     Interpreter { max_iterations: MAX_ITERATIONS }
 }
 
@@ -104,7 +104,10 @@ impl Case {
         verify::module(&module).or_else(|e| trouble(Kind::Invalid, e))?;
         round_trip(&module)?;
         let func = self.simplify(&module)?;
+        let errors = self.misfits(&module)?;
+        self.extremes(&module)?;
         let mut coverage = Coverage::of(&func, !self.callees.is_empty() && calls(&self.func));
+        coverage.with.insert("errors at other arguments", errors.into());
         let derived =
             Derived::new(func, self.wrt.clone()).or_else(|e| trouble(Kind::Refused, e))?;
         coverage.reversed(&derived.reverse);
@@ -117,7 +120,8 @@ impl Case {
             .or_else(|e| trouble(Kind::Fault, e))?;
         coverage.directions = report.directions as u64;
         coverage.unsettled = report.unsettled as u64;
-        if report.reverse_error > 1e-9 {
+        let modes_agree = report.reverse_error <= 1e-9;
+        if !modes_agree {
             return trouble(Kind::Reverse, &report);
         }
         if !report.passes() && self.persists(&derived) {
@@ -194,9 +198,7 @@ impl Case {
             Ok(check::floats(&results[func.results.len()..]))
         };
         let (a, b) = (gradient(before)?, gradient(&after.funcs[0])?);
-        let size = a.iter().fold(1e-3f64, |m, x| m.max(x.abs()));
-        let close = |x: f64, y: f64| (x - y).abs() <= 1e-9 * size || (x.is_nan() && y.is_nan());
-        if a.len() == b.len() && a.iter().zip(&b).all(|(x, y)| close(*x, *y)) {
+        if agree(&a, &b, 1e-9 * size(&a)) {
             Ok(())
         } else {
             trouble(Kind::Pipeline, format!("the gradient was {a:?} and is {b:?}"))
@@ -271,12 +273,10 @@ impl Case {
             (&weights, &along),
         )
         .or_else(|e| trouble(Kind::Nested, e))?;
-        let size = products.iter().flatten().fold(1e-3, |m: f64, x| m.max(x.abs()));
         let [first, others @ ..] = &products;
+        let size = products.iter().map(|p| size(p)).fold(0.0, f64::max);
         for (other, way) in others.iter().zip(["reverse over forward", "reverse over reverse"]) {
-            let apart =
-                |(a, b): (&f64, &f64)| (a - b).abs() > 1e-7 * size || a.is_nan() != b.is_nan();
-            if other.len() != first.len() || first.iter().zip(other).any(apart) {
+            if !agree(first, other, 1e-7 * size) {
                 let message = format!("forward over reverse {first:?}\n{way} {other:?}");
                 return trouble(Kind::Nested, message);
             }
@@ -300,7 +300,8 @@ impl Case {
         let report = check::derivatives(&second, &mut engine(), &args, 1, self.seed)
             .or_else(|e| trouble(Kind::Nested, e))?;
         let case = Case { args, ..self.clone() };
-        if report.reverse_error > 1e-7 || (!report.passes() && case.persists(&second)) {
+        let modes_agree = report.reverse_error <= 1e-7;
+        if !modes_agree || (!report.passes() && case.persists(&second)) {
             return trouble(Kind::Nested, &report);
         }
         Ok(())
@@ -337,6 +338,19 @@ impl Run<'_> {
 /// The arguments with floats moved a little.
 fn moved(args: &[Val], random: &mut Random, size: f64) -> Vec<Val> {
     args.iter().map(|v| check::shifted(v, &random.like(v), size)).collect()
+}
+
+/// The largest of the numbers that are finite, for errors to be measured by.
+fn size(numbers: &[f64]) -> f64 {
+    numbers.iter().filter(|x| x.is_finite()).fold(1e-3, |m, x| m.max(x.abs()))
+}
+
+/// Whether numbers are the same, or finite and at most `most` apart.
+fn agree(a: &[f64], b: &[f64], most: f64) -> bool {
+    let close = |(x, y): (&f64, &f64)| {
+        x == y || (x.is_nan() && y.is_nan()) || (most.is_finite() && (x - y).abs() <= most)
+    };
+    a.len() == b.len() && a.iter().zip(b).all(close)
 }
 
 fn close(a: &[f64], b: &[f64]) -> bool {

@@ -28,7 +28,7 @@ pub struct Coverage {
 }
 
 /// What is looked for in programs.
-pub const FEATURES: [&str; 22] = [
+pub const FEATURES: [&str; 23] = [
     "a loop",
     "nested loops",
     "a while loop",
@@ -51,6 +51,7 @@ pub const FEATURES: [&str; 22] = [
     "shapes rearranged",
     "calls",
     "parallel loops",
+    "errors at other arguments",
 ];
 
 impl Coverage {

@@ -5,7 +5,7 @@
 //!
 //! Reading order: [`program`] (what is generated; scalar expressions are in `scalar`, branches and loops in
 //! `control`, arrays in `vector`, `small` and `tensor`), [`case`]
-//! (what is checked; loops in two parts in `compose`), [`shrink`], [`coverage`].
+//! (what is checked; loops in two parts in `compose`, arguments that do not fit in `unusual`), [`shrink`], [`coverage`].
 //!
 //! ```
 //! use wengert_core::generate;
@@ -27,6 +27,7 @@ mod scalar;
 pub mod shrink;
 mod small;
 mod tensor;
+mod unusual;
 mod vector;
 
 use crate::check::Random;
@@ -37,6 +38,7 @@ pub use compose::{split, split_reverse};
 pub use coverage::Coverage;
 pub use program::Program;
 use std::fmt;
+pub use unusual::same_fault;
 
 /// A program that fails a check.
 #[derive(Clone, Debug)]

@@ -175,8 +175,7 @@ impl Op {
     #[allow(non_upper_case_globals)]
     pub const Len: Op = Op::Dim(0);
 
-    /// Whether it may be dropped where nothing uses its result. (Arrays of different shapes that nothing
-    /// uses are no error.)
+    /// Whether it has no effect and cannot fail, but where it is given arrays of different shapes.
     pub fn is_pure(&self) -> bool {
         match self {
             Op::Prim(p) => !p.can_trap(),

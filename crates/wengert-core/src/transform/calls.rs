@@ -46,6 +46,17 @@ pub(super) fn taken(name: &str) -> Diagnostic {
     Diagnostic::new("defined-twice", format!("there is a function `@{name}` already"))
 }
 
+/// Adds a function that calls are to become. One of its name that an earlier derivative made serves as well;
+/// any other is not taken for it.
+pub(super) fn add(module: &mut Module, func: Func) -> Result<(), Diagnostic> {
+    match module.func(&func.name) {
+        None => module.funcs.push(func),
+        Some(there) if there.has_code_of(&func) => {}
+        Some(there) => return Err(taken(&there.name)),
+    }
+    Ok(())
+}
+
 /// A callee must not take over the arrays it is given: the derivative program needs them too.
 pub(super) fn only_reads(module: &Module, name: &str, span: Span) -> Result<(), Diagnostic> {
     let callee = find(module, name)?;

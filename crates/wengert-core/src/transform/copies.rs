@@ -41,17 +41,19 @@ fn block(func: &Func, block_: &mut Block, kept: &HashSet<Value>) {
 fn is_named(func: &Func, block: &Block, inst: &Inst) -> bool {
     let (x, copy) = (inst.args[0], inst.results[0]);
     let mut indexed = false;
-    block.walk(&mut |i| {
-        let names = match &i.op {
-            Op::Load | Op::Store => true,
-            // These two are made by passes, in range.
-            Op::Array(ArrayOp::Peek | ArrayOp::Poke) => false,
-            Op::Array(op) => op.can_fail(),
-            _ => false,
-        };
-        indexed |= names && i.args.first() == Some(&copy);
-    });
+    block.walk(&mut |i| indexed |= names_its_array(&i.op) && i.args.first() == Some(&copy));
     indexed && func.name_of(x) != func.name_of(copy)
+}
+
+/// Whether errors of an operation say the name of its first operand.
+pub(super) fn names_its_array(op: &Op) -> bool {
+    match op {
+        Op::Load | Op::Store => true,
+        // These two are made by passes, in range.
+        Op::Array(ArrayOp::Peek | ArrayOp::Poke) => false,
+        Op::Array(op) => op.can_fail(),
+        _ => false,
+    }
 }
 
 /// Whether the array can be used where its copy is.

@@ -27,6 +27,7 @@ use super::flat::flat;
 use super::{jvp, vjp};
 use crate::ir::Module;
 use crate::span::Diagnostic;
+use std::collections::HashSet;
 
 /// Forward mode: adds `@f.jvp(x.., dx..) -> (y.., dy..)`, for several directions `@f.jvp8`.
 pub fn jvp_of(
@@ -49,9 +50,13 @@ pub fn vjp_of(module: &Module, name: &str, wrt: &[usize]) -> Result<Module, Diag
     let joined = flat(&derived, &format!("{name}.vjp"))?;
     // What has been put in place is not called any more.
     let parts = [".vjp", ".record", ".reverse"].map(|part| format!("{name}{part}"));
-    let is_part = |f: &str| parts.iter().any(|p| p == f) || f.starts_with(&format!("{name}.loop"));
-    let old: Vec<_> = module.funcs.iter().map(|f| f.name.clone()).collect();
-    derived.funcs.retain(|f| old.contains(&f.name) || !is_part(&f.name));
+    let outlined = derived.loops.iter().filter(|plan| module.plan(&plan.name).is_none());
+    let parts: HashSet<String> = outlined
+        .flat_map(|plan| [&plan.advance, &plan.record, &plan.reverse])
+        .map(|part| part.to_string())
+        .chain(parts)
+        .collect();
+    derived.funcs.retain(|f| module.func(&f.name).is_some() || !parts.contains(&*f.name));
     derived.loops.clone_from(&module.loops);
     derived.funcs.push(joined);
     Ok(derived)

@@ -3,10 +3,13 @@
 //! Part of the fixed pipeline before differentiation, so it is part of what a program means: every
 //! backend executes the same `fma`. A product is fused when nothing else uses it. Where both terms
 //! of a sum are such products, the left one is fused; of a difference, the right one.
+//!
+//! Of a product of arrays, the comparison of their shapes stays where it was, and that of a sum stays the sum's.
 
 use super::copy::rebuild;
+use super::shapes;
 use crate::ir::{Block, Func, Op, Value};
-use crate::ops::Prim;
+use crate::ops::{ArrayOp, Check, Prim};
 use std::collections::{HashMap, HashSet};
 
 /// Inserts fused operations.
@@ -15,6 +18,7 @@ pub fn fuse(func: &Func) -> Func {
     let mut uses: HashMap<Value, usize> = HashMap::new();
     count(&func.body, &mut uses);
     let taken = taken_over(&func.body);
+    let uneven = shapes::uneven(func);
     func.body.walk(&mut |inst| {
         if inst.op != Op::Prim(Prim::Mul) || uses.get(&inst.results[0]) != Some(&1) {
             return;
@@ -36,6 +40,10 @@ pub fn fuse(func: &Func) -> Func {
                 (None, Some(p)) => (*p, left, prim == Prim::Sub, false),
                 (None, None) => return false,
             };
+        for (x, y) in uneven.get(&inst.results[0]).into_iter().flatten() {
+            let compared = copier.all(func, b, &[*x, *y]);
+            b.op(Op::Array(ArrayOp::Conform(Check::Row(prim))), &compared);
+        }
         let mut a = copier.get(func, b, product.0);
         let c = copier.get(func, b, product.1);
         let mut d = copier.get(func, b, other);

@@ -144,13 +144,17 @@ impl Pass<'_> {
             let inst = &passed.inst;
             let mut depends = false;
             uses::each(inst, &mut |v, _| depends |= late.contains(&v));
-            let harmless = passed.quiet && inst.blocks.is_empty() && inst.op.takes().is_none();
+            let mut takes = false;
+            uses::each(inst, &mut |v, taken| takes |= taken && self.func.ty(v).is_linear());
+            let plain = inst.blocks.is_empty() || inst.op == Op::If;
+            let harmless = passed.quiet && plain && !takes;
             if !depends && (harmless || (only_fails(inst) && !first_fails)) {
                 ahead.push(passed.clone());
                 continue;
             }
             let needed = inst.results.iter().any(|r| used.contains(r));
-            let overwritten = inst.args.iter().any(|a| taken.contains(a));
+            let mut overwritten = false;
+            uses::each(inst, &mut |v, _| overwritten |= taken.contains(&v));
             if !harmless || needed || overwritten {
                 return None;
             }
@@ -177,7 +181,7 @@ impl Pass<'_> {
             }
             let mut walk = Walk { func: self.func, at: None, anywhere: captured };
             let written = a.yields[k] != a.params[k + 1];
-            if !written || !walk.chain(a, a.params[0], a.params[k + 1], a.yields[k]) {
+            if !written || !walk.carry(a, a.params[0], k) {
                 return None;
             }
             walk.anywhere = false;
@@ -185,7 +189,7 @@ impl Pass<'_> {
                 [] if walk.reads(b, b.params[0], *made) => {
                     links.second.insert(*made, a.yields[k]);
                 }
-                [j] if !captured && walk.chain(b, b.params[0], b.params[j + 1], b.yields[j]) => {
+                [j] if !captured && walk.carry(b, b.params[0], j) => {
                     links.carried.push((j, k));
                     links.second.insert(b.params[j + 1], a.yields[k]);
                 }
@@ -196,8 +200,7 @@ impl Pass<'_> {
         for (j, init) in second.args[2..].iter().enumerate() {
             if uses_value(a, *init) && self.func.ty(*init).is_array() {
                 let mut walk = Walk { func: self.func, at: None, anywhere: false };
-                let apart = walk.reads(a, a.params[0], *init)
-                    && walk.chain(b, b.params[0], b.params[j + 1], b.yields[j]);
+                let apart = walk.reads(a, a.params[0], *init) && walk.carry(b, b.params[0], j);
                 if !apart {
                     return None;
                 }
@@ -286,10 +289,22 @@ impl Walk<'_> {
             })
     }
 
-    /// Whether `start` becomes `end` in a block by writes at the counter's place.
-    fn chain(&mut self, block: &Block, counter: Value, start: Value, end: Value) -> bool {
+    /// Whether a loop body hands carry `k` on with writes at the counter's place alone.
+    fn carry(&mut self, body: &Block, counter: Value, k: usize) -> bool {
+        self.chain(body, counter, body.params[k + 1], k)
+    }
+
+    /// Whether `start` becomes what a block yields as number `k`, at every exit too, by writes at the
+    /// counter's place.
+    fn chain(&mut self, block: &Block, counter: Value, start: Value, k: usize) -> bool {
         let mut version = start;
         for inst in &block.insts {
+            if inst.op == Op::ExitIf {
+                if !self.chain(&inst.blocks[0], counter, version, k) {
+                    return false;
+                }
+                continue;
+            }
             let taken = inst.args.iter().enumerate().filter(|(_, a)| **a == version);
             let taken: Vec<usize> =
                 taken.map(|(k, _)| k).filter(|k| uses::takes(inst, *k)).collect();
@@ -309,16 +324,15 @@ impl Walk<'_> {
                     version = inst.results[0];
                 }
                 (Op::For, [k]) => {
-                    let (body, k) = (&inst.blocks[0], k - 2);
-                    if !self.chain(body, counter, body.params[k + 1], body.yields[k]) {
+                    if !self.carry(&inst.blocks[0], counter, k - 2) {
                         return false;
                     }
-                    version = inst.results[k];
+                    version = inst.results[k - 2];
                 }
                 _ => return false,
             }
         }
-        version == end
+        version == block.yields[k]
     }
 }
 

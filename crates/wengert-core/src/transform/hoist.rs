@@ -6,13 +6,15 @@
 //!
 //! Before differentiation, more care is needed: the adjoint of what has moved passes back through it even
 //! if the loop never ran, as zero times a partial, and zero times infinity is no number. So what carries a
-//! derivative moves only if the loop is sure to compute it, or if its partials are finite wherever its
-//! operands are.
+//! derivative moves only if the loop is sure to compute it, or if its partials are finite constants. (Those
+//! of a product are its factors, and what is finite before the loop may overflow in it.) What the first
+//! iteration is sure to compute moves before the loop and behind the question whether there is one.
 
 use super::activity::Activity;
+use super::carries::rename_inside;
 use super::copy::rebuild;
-use crate::ir::{Block, Func, Inst, Op, Value};
-use crate::ops::{Class, Prim, Scalar};
+use crate::ir::{Block, Func, Inst, Op, Type, Value, uses};
+use crate::ops::{ArrayOp, Class, Prim, Scalar};
 use std::collections::HashSet;
 
 /// The function with invariant instructions before their loops.
@@ -26,23 +28,26 @@ pub fn before_differentiation(func: &Func) -> Func {
         func.params().iter().copied().filter(|p| func.ty(*p).is_float()).collect();
     let activity = Activity::new(func, &floats);
     moved(func, &|inst, surely| {
-        surely || !activity.is_varied(inst.results[0]) || has_finite_partials(func, inst)
+        // What this pass makes itself are branches with derivatives, and their conditions.
+        let made = inst.results[0].index() >= func.values.len();
+        let varied = if made { inst.op == Op::If } else { activity.is_varied(inst.results[0]) };
+        surely || !varied || has_constant_partials(func, inst)
     })
 }
 
-/// Whether the partials are finite wherever the operands are.
-fn has_finite_partials(func: &Func, inst: &Inst) -> bool {
-    let Op::Prim(prim) = inst.op else { return true };
+/// Whether the partials by what varies are finite constants.
+fn has_constant_partials(func: &Func, inst: &Inst) -> bool {
+    let Op::Prim(prim) = inst.op else { return matches!(inst.op, Op::Array(ArrayOp::Sum(_))) };
+    let constant = |k: usize| match func.as_const(inst.args[k]) {
+        Some(Scalar::F64(c)) => Some(c),
+        Some(Scalar::F32(c)) => Some(f64::from(c)),
+        _ => None,
+    };
     match prim {
-        Prim::Div => match func.as_const(inst.args[1]) {
-            Some(Scalar::F64(c)) => (1.0 / c).is_finite(),
-            Some(Scalar::F32(c)) => (1.0 / c).is_finite(),
-            _ => false,
-        },
-        Prim::Exp | Prim::Log | Prim::Sqrt => false,
-        Prim::Mul | Prim::Fma | Prim::Abs | Prim::Min | Prim::Max => true,
-        Prim::Sin | Prim::Cos | Prim::Tanh => true,
-        other => other.class() != Class::Smooth,
+        Prim::Mul => constant(0).or(constant(1)).is_some_and(f64::is_finite),
+        // The reciprocal must be a number in single precision too.
+        Prim::Div => constant(1).is_some_and(|c| (1.0 / c as f32).is_finite()),
+        other => matches!(other.class(), Class::Linear | Class::Select | Class::Cast),
     }
 }
 
@@ -50,45 +55,114 @@ fn has_finite_partials(func: &Func, inst: &Inst) -> bool {
 type May<'a> = dyn Fn(&Inst, bool) -> bool + 'a;
 
 fn moved(func: &Func, may: &May<'_>) -> Func {
-    let mut result = func.clone();
-    block(func, &mut result.body, may);
-    rebuild(&result, &func.name, &mut |_, _, _| false)
+    let mut pass = Pass { func: func.clone(), may, asked: HashSet::new() };
+    let mut body = std::mem::take(&mut pass.func.body);
+    pass.block(&mut body);
+    pass.func.body = body;
+    rebuild(&pass.func, &func.name, &mut |_, _, _| false)
 }
 
-fn block(func: &Func, block_: &mut Block, may: &May<'_>) {
-    let insts = std::mem::take(&mut block_.insts);
-    for mut inst in insts {
-        inst.blocks.iter_mut().for_each(|b| block(func, b, may));
-        if matches!(inst.op, Op::For | Op::While) {
-            let runs = inst.op == Op::While
-                || {
-                    let bound = |k: usize| func.as_const(inst.args[k]);
-                    matches!((bound(0), bound(1)), (Some(Scalar::I64(lo)), Some(Scalar::I64(hi))) if lo < hi)
-                };
-            block_.insts.extend(extract(func, &mut inst.blocks[0], runs, may));
+struct Pass<'a> {
+    func: Func,
+    may: &'a May<'a>,
+    /// What has moved behind the question whether its loop runs.
+    asked: HashSet<Value>,
+}
+
+/// What leaves a loop.
+#[derive(Default)]
+struct Leaving {
+    /// For any case.
+    always: Vec<Inst>,
+    /// If there is a first iteration.
+    if_it_runs: Vec<Inst>,
+}
+
+impl Pass<'_> {
+    fn block(&mut self, block: &mut Block) {
+        let insts = std::mem::take(&mut block.insts);
+        for mut inst in insts {
+            inst.blocks.iter_mut().for_each(|b| self.block(b));
+            if matches!(inst.op, Op::For | Op::While) {
+                let runs = inst.op == Op::While
+                    || {
+                        let bound = |k: usize| self.func.as_const(inst.args[k]);
+                        matches!((bound(0), bound(1)), (Some(Scalar::I64(lo)), Some(Scalar::I64(hi))) if lo < hi)
+                    };
+                let leaving = self.extract(&mut inst.blocks[0], runs);
+                block.insts.extend(leaving.always);
+                if !leaving.if_it_runs.is_empty() {
+                    block.insts.extend(self.ask(&mut inst, leaving.if_it_runs));
+                }
+            }
+            block.insts.push(inst);
         }
-        block_.insts.push(inst);
     }
-}
 
-/// Takes the invariant instructions out of a loop body. What inner loops gave up stands in the body
-/// by now and may move on. `runs`: there is a first iteration.
-fn extract(func: &Func, body: &mut Block, runs: bool, may: &May<'_>) -> Vec<Inst> {
-    let mut inside: HashSet<Value> = body.params.iter().copied().collect();
-    let mut surely = runs;
-    let mut moved = Vec::new();
-    let insts = std::mem::take(&mut body.insts);
-    for inst in insts {
-        surely &= inst.op != Op::ExitIf;
+    /// Whether an instruction gives numbers, cannot fail and has no effect.
+    fn is_movable(&self, inst: &Inst) -> bool {
         // An array belongs to the iteration that makes it: the next one may take it over.
-        let scalar = inst.results.iter().all(|r| func.ty(*r).is_scalar());
-        let outside = !inst.args.iter().any(|a| inside.contains(a));
-        if scalar && func.is_movable(&inst) && outside && may(&inst, surely) {
-            moved.push(inst);
-        } else {
-            inside.extend(&inst.results);
-            body.insts.push(inst);
-        }
+        let scalar = inst.results.iter().all(|r| self.func.ty(*r).is_scalar());
+        let asked = inst.results.first().is_some_and(|r| self.asked.contains(r));
+        scalar && (asked || self.func.is_movable(inst))
     }
-    moved
+
+    /// Takes the invariant instructions out of a loop body. What inner loops gave up stands in the body
+    /// by now and may move on. `runs`: there is a first iteration.
+    fn extract(&self, body: &mut Block, runs: bool) -> Leaving {
+        let mut inside: HashSet<Value> = body.params.iter().copied().collect();
+        let mut leaving = Leaving::default();
+        let mut late: HashSet<Value> = HashSet::new();
+        let mut reached = true;
+        let insts = std::mem::take(&mut body.insts);
+        for inst in insts {
+            reached &= inst.op != Op::ExitIf;
+            let (mut outside, mut early) = (true, true);
+            uses::each(&inst, &mut |v, _| {
+                outside &= !inside.contains(&v);
+                early &= !late.contains(&v);
+            });
+            let movable = outside && self.is_movable(&inst);
+            if movable && early && (self.may)(&inst, reached && runs) {
+                leaving.always.push(inst);
+            } else if movable && reached && !runs {
+                late.extend(&inst.results);
+                leaving.if_it_runs.push(inst);
+            } else {
+                inside.extend(&inst.results);
+                body.insts.push(inst);
+            }
+        }
+        leaving
+    }
+
+    /// `insts` in a branch that is taken where a `for` loop runs; the loop uses its results.
+    fn ask(&mut self, inst: &mut Inst, insts: Vec<Inst>) -> [Inst; 2] {
+        let body = &mut inst.blocks[0];
+        let used = uses::counts(body);
+        let made: Vec<Value> = insts
+            .iter()
+            .flat_map(|i| i.results.iter().copied())
+            .filter(|r| used.contains_key(r))
+            .collect();
+        let (mut results, mut zeros) = (Vec::new(), Vec::new());
+        for v in &made {
+            let ty = self.func.ty(*v);
+            results.push(self.func.value(ty, self.func.name_of(*v)));
+            zeros.push(self.func.constant(match ty {
+                Type::F32 => Scalar::F32(0.0),
+                Type::I64 => Scalar::I64(0),
+                Type::Bool => Scalar::Bool(false),
+                _ => Scalar::F64(0.0),
+            }));
+        }
+        rename_inside(body, &made.iter().copied().zip(results.iter().copied()).collect());
+        self.asked.extend(&results);
+        let runs = self.func.value(Type::Bool, None);
+        let new = |op, args, results, blocks| Inst { op, args, results, blocks, span: inst.span };
+        let question = new(Op::Prim(Prim::ILt), inst.args[..2].to_vec(), vec![runs], Vec::new());
+        let taken = Block { insts, yields: made, ..Block::default() };
+        let other = Block { yields: zeros, ..Block::default() };
+        [question, new(Op::If, vec![runs], results, vec![taken, other])]
+    }
 }

@@ -5,7 +5,7 @@
 
 use super::{calls, carries, copies, dce, deferred, elementwise, expand, fma, fuse, hoist, inline};
 use super::{reuse, scalars, simplify, unroll};
-use crate::ir::{Func, Module, Op, parallel};
+use crate::ir::{Func, Module, Op, parallel, verify};
 use crate::span::Diagnostic;
 use std::sync::Arc;
 
@@ -98,11 +98,19 @@ pub fn module(module: &Module, name: &str) -> Result<Module, Diagnostic> {
             continue;
         }
         let func = prepared(&inline::inline_some(module, &name, &kept)?);
-        func.body.walk(&mut |inst| {
-            if let Op::Call(callee) = &inst.op {
-                work.push(callee.clone());
-            }
+        let mut driven = None;
+        func.body.walk(&mut |inst| match &inst.op {
+            Op::Call(callee) => work.push(callee.clone()),
+            Op::Drive(..) => driven = driven.or(Some(inst.span)),
+            _ => {}
         });
+        if let Some(span) = driven {
+            let message =
+                format!("`@{name}` drives outlined loops, which these passes do not know");
+            return Err(Diagnostic::new("unsupported-transform", message)
+                .label(span, "this instruction")
+                .help("`flat::flat` puts outlined loops in place"));
+        }
         if let Some(rule) = module.rule(&name) {
             work.extend(rule.jvp.iter().chain(&rule.vjp).cloned());
             result.rules.push(rule.clone());
@@ -110,6 +118,8 @@ pub fn module(module: &Module, name: &str) -> Result<Module, Diagnostic> {
         let first = result.funcs.is_empty() && !kept.contains(&name);
         result.funcs.push(if first { func } else { calls::by_value(&func) });
     }
+    // What stands in one block after inlining may be seen not to fit: a record, and what pops it.
+    verify::module(&result)?;
     Ok(result)
 }
 

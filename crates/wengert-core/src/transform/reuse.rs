@@ -3,13 +3,17 @@
 //! In a block, `fill` of a shape that a dead array certainly has becomes `refill` of that array; nothing is
 //! written at all where a loop overwrites every element anyway. In a loop without exits, an array made
 //! by every iteration is made once before the loop and carried, if the iteration leaves an array of
-//! that shape behind. Only arrays the block itself owns are used again. No bit changes.
+//! that shape behind. Only arrays the block itself owns are used again. No bit changes, and a loop that
+//! never runs needs no memory for more than arrays that exist ([`Pass::is_affordable`]).
 
 use super::shapes::{Shapes, Size};
 use crate::ir::verify::consumes_itself;
 use crate::ir::{Block, Func, Inst, Op, Type, Value, uses};
 use crate::ops::{ArrayOp, Scalar};
 use std::collections::{HashMap, HashSet};
+
+/// How many elements an array may have that is made before a loop, in case it runs.
+const SMALL: i64 = 1 << 16;
 
 /// The function with storage used again.
 pub fn storage(from: &Func) -> Func {
@@ -153,6 +157,9 @@ impl Pass {
                 _ => return Vec::new(),
             }
         }
+        if !self.is_affordable(inst, &outer) {
+            return Vec::new();
+        }
         let ty = self.func.ty(z);
         // The first content does not matter: every iteration starts with `refill`.
         let zero = self.func.as_const(v).map_or_else(|| zero_like(&mut self.func, ty), |_| v);
@@ -180,6 +187,30 @@ impl Pass {
             refill.args = vec![param, v];
         }
         before
+    }
+
+    /// Whether an array of these sizes may be made before a loop: the loop is sure to run, or there is an array
+    /// about as large already.
+    fn is_affordable(&self, inst: &Inst, sizes: &[Value]) -> bool {
+        let bound = |k: usize| self.func.as_const(inst.args[k]);
+        let runs = match inst.op {
+            Op::For => {
+                matches!((bound(0), bound(1)), (Some(Scalar::I64(lo)), Some(Scalar::I64(hi))) if lo < hi)
+            }
+            _ => true,
+        };
+        let mut constant = 1i64;
+        let mut axes = Vec::new();
+        for size in sizes.iter().map(|d| self.shapes.int(&self.func, *d)) {
+            match size {
+                Size::Number(n) => constant = constant.saturating_mul(n),
+                Size::Axis(array, axis) => axes.push((array, axis)),
+                Size::Value(_) | Size::Product(_) => return runs,
+            }
+        }
+        let of_one =
+            axes.iter().enumerate().all(|(k, a)| a.0 == axes[0].0 && !axes[..k].contains(a));
+        runs || (of_one && constant <= SMALL)
     }
 
     /// A size of an array in a loop body, as a value before the loop.

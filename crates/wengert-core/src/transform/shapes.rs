@@ -355,6 +355,83 @@ fn walk(shapes: &mut Shapes, func: &Func, block: &Block) {
     }
 }
 
+/// Per row on several arrays (and `dot`), by its result: the pairs of arrays whose shapes may differ where it
+/// stands, in the order in which it compares them. An array that other rows made is named by an operand of
+/// theirs, as far as that is still there.
+pub fn uneven(func: &Func) -> HashMap<Value, Vec<(Value, Value)>> {
+    let mut several = false;
+    func.body.walk(&mut |inst| several |= compared(func, inst).len() > 1);
+    let mut found = Uneven::default();
+    if several {
+        found.shapes = Shapes::of_params(func);
+        found.block(func, &func.body);
+    }
+    found.pairs
+}
+
+/// The arrays whose shapes an instruction compares, and has no other reason to fail.
+fn compared(func: &Func, inst: &Inst) -> Vec<Value> {
+    match inst.op {
+        Op::Prim(_) | Op::Array(ArrayOp::Dot) => {
+            inst.args.iter().copied().filter(|a| func.ty(*a).is_array()).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[derive(Default)]
+struct Uneven {
+    shapes: Shapes,
+    pairs: HashMap<Value, Vec<(Value, Value)>>,
+    /// An operand of the shape of what a row made.
+    like: HashMap<Value, Value>,
+    consumed: HashSet<Value>,
+}
+
+impl Uneven {
+    fn block(&mut self, func: &Func, block: &Block) {
+        for inst in &block.insts {
+            self.row(func, inst);
+            let taken = inst.args.iter().enumerate().filter(|(k, _)| uses::takes(inst, *k));
+            self.consumed.extend(taken.map(|(_, a)| *a));
+            for nested in &inst.blocks {
+                if matches!(inst.op, Op::For | Op::While) {
+                    self.shapes.enter_loop(func, inst);
+                } else {
+                    self.shapes.enter();
+                }
+                self.block(func, nested);
+                self.shapes.leave();
+            }
+            self.shapes.note(func, inst);
+        }
+        self.consumed.extend(&block.yields);
+    }
+
+    fn row(&mut self, func: &Func, inst: &Inst) {
+        let arrays = compared(func, inst);
+        let Some(first) = arrays.first() else { return };
+        let uneven: Vec<(Value, Value)> = arrays[1..]
+            .iter()
+            .filter(|other| !self.shapes.same(*first, **other))
+            .map(|other| (self.named(*first), self.named(*other)))
+            .collect();
+        if !uneven.is_empty() {
+            self.pairs.insert(inst.results[0], uneven);
+        }
+        if func.ty(inst.results[0]).is_array() {
+            self.like.insert(inst.results[0], *first);
+        }
+    }
+
+    fn named(&self, v: Value) -> Value {
+        match self.like.get(&v) {
+            Some(from) if !self.consumed.contains(from) => self.named(*from),
+            _ => v,
+        }
+    }
+}
+
 /// Whether executing an instruction early or late is never noticed: it cannot fail, has no effect, and
 /// takes nothing over.
 pub fn is_harmless(shapes: &Shapes, func: &Func, inst: &Inst) -> bool {

@@ -258,6 +258,33 @@ mod tests {
 
     #[test]
     fn a_range_longer_than_an_integer_is_not_grouped_wrongly() {
+        // An early iteration fails and says which it was.
+        let func = parsed(
+            "func @f(%x: [f64], %lo: i64, %hi: i64) -> f64 {
+               %y = for %i in %lo..%hi carry (%s = 0.0) {
+                 %v = load %x, %i
+                 %t = add %s, %v
+                 yield %t
+               }
+               return %y
+             }",
+        );
+        let grouped = partly(&func, &|_| true);
+        assert_eq!(loops(&grouped), 2);
+        let all = [i64::MIN, i64::MIN + 1, -5, -1, 0, 3, i64::MAX - 1, i64::MAX];
+        for (lo, hi) in all.into_iter().flat_map(|lo| all.map(|hi| (lo, hi))) {
+            let run = |func: &Func| {
+                let args = vec![Val::array(vec![0.5]), Val::i64(lo), Val::i64(hi)];
+                let module = Module::of(func.clone());
+                Interp::new(&module).call("f", args).map(|v| bits(&v)).map_err(|fault| fault.kind)
+            };
+            assert_eq!(run(&func), run(&grouped), "{lo}..{hi}\n{grouped}");
+            assert_eq!(run(&func).is_err(), lo < hi);
+        }
+    }
+
+    #[test]
+    fn loops_with_exits_are_not_grouped() {
         let func = parsed(
             "func @f(%lo: i64, %hi: i64) -> i64 {
                %y = for %i in %lo..%hi carry (%a = 0) {
@@ -269,7 +296,6 @@ mod tests {
                return %y
              }",
         );
-        // Loops with exits stay as they are.
         assert_eq!(loops(&partly(&func, &|_| true)), 1);
     }
 

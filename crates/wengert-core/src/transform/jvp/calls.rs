@@ -8,6 +8,7 @@ use super::{Done, Jvp};
 use crate::ir::{Inst, Module, Op, Type, Value};
 use crate::span::Diagnostic;
 use crate::transform::calls;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A function to be differentiated, and by which of its parameters.
@@ -35,14 +36,16 @@ pub fn in_module(
     let (derived, mut work) =
         super::derive(module, &calls::subject(module, name)?, &title, wrt, directions)?;
     result.funcs.push(derived);
+    let mut made = HashSet::new();
     while let Some((callee, wrt)) = work.pop() {
         let title = callee_name(&callee, &wrt, directions);
-        if result.func(&title).is_none() {
-            let func = calls::find(module, &callee)?;
-            let (derived, wanted) = super::derive(module, func, &title, &wrt, directions)?;
-            result.funcs.push(derived);
-            work.extend(wanted);
+        if !made.insert(title.clone()) {
+            continue;
         }
+        let func = calls::find(module, &callee)?;
+        let (derived, wanted) = super::derive(module, func, &title, &wrt, directions)?;
+        calls::add(&mut result, derived)?;
+        work.extend(wanted);
     }
     Ok(result)
 }

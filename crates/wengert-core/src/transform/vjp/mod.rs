@@ -34,6 +34,7 @@ use layout::Layout;
 use nest::Nest;
 use record::Record;
 use reverse::{Preload, Reverse};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Differentiates a function backwards by the parameters with these indices.
@@ -54,17 +55,20 @@ pub fn in_module(module: &Module, name: &str, wrt: &[usize]) -> Result<Module, D
     }
     result.funcs.extend(programs.funcs);
     result.loops.extend(programs.loops);
+    let mut made = HashSet::new();
     while let Some(callee) = work.pop() {
         let mut func = calls_of::find(module, &callee)?.clone();
         func.name = calls::callee_name(&callee).into();
-        if result.func(&format!("{}.record", func.name)).is_some() {
+        if !made.insert(callee) {
             continue;
         }
         let wrt: Vec<usize> =
             (0..func.params().len()).filter(|k| func.param_types()[*k].has_adjoint()).collect();
         let (programs, wanted) = derive(module, &func, &wrt, true)?;
         // Callees read what they are given, in every order of derivatives.
-        result.funcs.extend(programs.funcs.iter().skip(1).map(calls_of::by_value));
+        for program in programs.funcs.iter().skip(1).map(calls_of::by_value) {
+            calls_of::add(&mut result, program)?;
+        }
         work.extend(wanted);
     }
     Ok(result)
@@ -96,7 +100,7 @@ fn derive(
     let mut programs = Module { loops: reversed.plans, ..Module::default() };
     programs.funcs.push(join(func, &by));
     programs.funcs.extend(recorded.iter().map(tidy));
-    programs.funcs.extend(reversed.funcs.iter().map(tidy).map(|f| tidy_reverse(&f)));
+    programs.funcs.extend(reversed.funcs.iter().map(tidy_reverse));
     Ok((programs, callees))
 }
 
@@ -105,10 +109,11 @@ fn tidy(func: &Func) -> Func {
     dce::remove_dead(&carries::drop_invariant(func))
 }
 
-/// Free passes that would move or lose an error: in a reverse program every index has been in range
-/// before.
+/// Free passes, and those that would move or lose an error: in a reverse program every index has been in
+/// range and all shapes have been compared before.
 fn tidy_reverse(func: &Func) -> Func {
-    let carried = registers::carry_elements(&stores::remove_dead(func));
+    let func = dce::remove_dead_unchecked(&carries::drop_invariant_unnamed(func));
+    let carried = registers::carry_elements(&stores::remove_dead(&func));
     // Folds what the passes leave.
     copy::rebuild(&carried, &func.name, &mut |_, _, _| false)
 }
