@@ -68,16 +68,14 @@ fn attempt(record: &Json) -> Result<(), String> {
     let tolerance = record["tolerance"].as_f64().unwrap();
     // One seed for each result; a number's is 1.
     let several = record["result"] == "tuple";
-    let results: Vec<&Json> =
-        if several { list(&record["value"]) } else { vec![&record["value"]] };
+    let results: Vec<&Json> = if several { list(&record["value"]) } else { vec![&record["value"]] };
     let seeds: Vec<Json> = match record.get("seed") {
         None => vec![Json::from(1.0)],
         Some(seed) if several => list(seed).into_iter().cloned().collect(),
         Some(seed) => vec![seed.clone()],
     };
     // Errors are measured against the largest component of the whole gradient.
-    let gradient: Vec<f64> =
-        wrt.iter().flat_map(|n| flat(&record["grad"][n.as_str()]).1).collect();
+    let gradient: Vec<f64> = wrt.iter().flat_map(|n| flat(&record["grad"][n.as_str()]).1).collect();
     let most = tolerance * largest(&gradient);
     let mut bits = Vec::new();
     for backend in [Backend::Jit, Backend::Interp] {

@@ -25,8 +25,29 @@ use std::sync::Arc;
 /// Nesting deeper than this is refused, so that no text can exhaust the stack.
 const MAX_DEPTH: usize = 200;
 
-/// Parses a module.
+/// What names of the library begin with: the programs that elementary functions become calls of.
+pub(crate) const LIBRARY: &str = "math.";
+
+/// Parses a module. Its functions have names of their own, not those of the library.
 pub fn module(text: &str) -> Result<Module, Diagnostic> {
+    let module = library(text)?;
+    match module.funcs.iter().find(|f| f.name.starts_with(LIBRARY)) {
+        None => Ok(module),
+        Some(func) => {
+            let name = &func.name;
+            let message =
+                format!("`@{name}`: names that begin with `@{LIBRARY}` belong to the library");
+            let at = text.find(&format!("@{name}")).unwrap_or(0) as u32;
+            let span = Span { start: at, end: at + name.len() as u32 + 1 };
+            Err(Diagnostic::new("ir-syntax", message)
+                .label(span, "here")
+                .help("give the function another name"))
+        }
+    }
+}
+
+/// Parses a module that may have functions of the library.
+pub(crate) fn library(text: &str) -> Result<Module, Diagnostic> {
     let mut parser = Parser {
         tokens: tokens(text)?,
         at: 0,

@@ -3,8 +3,7 @@
 //! Types, dominance (structured: a value is visible after its instruction, in its block and the
 //! blocks nested there), and linearity: a version of an array or tape is consumed at most once on
 //! any path and not used after that. Reading an array (`load`, `len`, `copy`, `sum` ..) does not consume it.
-//! What is popped must be what was pushed, where both stand in one block. The names `@math.*` are those of
-//! elementary functions' own programs.
+//! What is popped must be what was pushed, where both stand in one block.
 
 mod consumes;
 mod parts;
@@ -13,28 +12,14 @@ use super::func::{Block, Func, Inst, Module, Value};
 use super::types::{Op, Phase, Type};
 use super::{infer, parallel};
 use crate::span::{Diagnostic, Span};
-use crate::transform::expand;
 pub use consumes::{consumes, consumes_itself};
 use std::collections::HashMap;
 
 /// Checks every function of a module.
 pub fn module(module: &Module) -> Result<(), Diagnostic> {
-    module.funcs.iter().try_for_each(|f| {
-        own_name(f)?;
-        func(module, f)
-    })?;
+    module.funcs.iter().try_for_each(|f| func(module, f))?;
     module.loops.iter().try_for_each(|l| parts::plan(module, l))?;
     module.rules.iter().try_for_each(|r| parts::rule(module, r))
-}
-
-/// No function has the name of a program that elementary functions become calls of, but that program.
-fn own_name(func: &Func) -> Result<(), Diagnostic> {
-    if func.name.starts_with("math.") && !expand::is_own(func) {
-        let message =
-            format!("`@{}`: names that begin with `@math.` belong to the library", func.name);
-        return Err(Diagnostic::new("ir-invalid", message).help("give the function another name"));
-    }
-    Ok(())
 }
 
 /// Checks one function against its module.

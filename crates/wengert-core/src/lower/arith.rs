@@ -15,11 +15,15 @@ impl Lowering<'_> {
             other => matches!(other, Operand::List(_)),
         };
         if list {
-            return Err(Diagnostic::new("type", "arithmetic on a list is not arithmetic on its elements")
-                .label(span, "this is a list")
-                .help("make it an array: `np.array([...])`, or `np.full(n, v)` for `[v] * n`"));
+            return Err(Diagnostic::new(
+                "type",
+                "arithmetic on a list is not arithmetic on its elements",
+            )
+            .label(span, "this is a list")
+            .help("make it an array: `np.array([...])`, or `np.full(n, v)` for `[v] * n`"));
         }
-        if let Operand::Tuple(_) | Operand::Function(_) | Operand::Text(_) | Operand::None = operand {
+        if let Operand::Tuple(_) | Operand::Function(_) | Operand::Text(_) | Operand::None = operand
+        {
             let what = described_operand(operand);
             return Err(Diagnostic::new("type", "a number or an array is needed here")
                 .label(span, format!("this is {what}")));
@@ -351,9 +355,12 @@ impl Lowering<'_> {
                 self.shaped_like(Prim::IXor, x, ones)
             }
             (UnaryOp::Invert, _) => {
-                return Err(Diagnostic::new("type", "`~` works on integers and arrays of truth values")
-                    .label(operand.span, format!("this is {}", described(self.b.ty(x))))
-                    .help("for a condition write `not`"));
+                return Err(Diagnostic::new(
+                    "type",
+                    "`~` works on integers and arrays of truth values",
+                )
+                .label(operand.span, format!("this is {}", described(self.b.ty(x))))
+                .help("for a condition write `not`"));
             }
             _ => x,
         };

@@ -4,8 +4,8 @@
 //! of array operations in [`crate::arrays`]; here its arguments are read.
 
 use super::env::View;
-use super::operand::{Fresh, Operand, described, described_operand, described_rank, join_elem};
 use super::expr::similar;
+use super::operand::{Fresh, Operand, described, described_operand, described_rank, join_elem};
 use super::{Lowered, Lowering, functions};
 use crate::arrays;
 use crate::ir::{Builder, Elem, Op, Type, Value};
@@ -261,7 +261,7 @@ impl Lowering<'_> {
         }
         let span = given.args[k].as_ref().map_or(given.span, Argument::span);
         let message = format!("axis {axis} does not exist: this is {}", described_rank(rank));
-        Err(Diagnostic::new("shape", message)
+        Err(Diagnostic::new("shape-mismatch", message)
             .label(span, "this axis")
             .help(format!("use one of 0 to {}", rank - 1)))
     }
@@ -285,7 +285,7 @@ impl Lowering<'_> {
         }
         if dims.len() > crate::ir::MAX_RANK || dims.is_empty() {
             let message = format!("an array has 1 to {} axes", crate::ir::MAX_RANK);
-            return Err(Diagnostic::new("shape", message).label(a.span(), "this shape"));
+            return Err(Diagnostic::new("shape-mismatch", message).label(a.span(), "this shape"));
         }
         Ok(dims)
     }
@@ -334,22 +334,24 @@ impl Lowering<'_> {
                 let elem = elem.unwrap_or(Elem::F64);
                 values.into_iter().map(|(v, at)| Ok((self.convert(v, elem, at)?, at))).collect()
             }
-            other => Err(Diagnostic::new("type", format!("`{}` takes a list of arrays", given.name))
-                .label(a.span(), format!("this is {}", described_operand(&other)))
-                .help(format!("write `np.{}([a, b])`", given.name))),
+            other => {
+                Err(Diagnostic::new("type", format!("`{}` takes a list of arrays", given.name))
+                    .label(a.span(), format!("this is {}", described_operand(&other)))
+                    .help(format!("write `np.{}([a, b])`", given.name)))
+            }
         }
     }
 
     fn same_rank(&self, given: &Given, parts: &[(Value, Span)], least: usize) -> Lowered<usize> {
         let rank = self.b.ty(parts[0].0).rank();
-        let odd = parts.iter().find(|(v, _)| {
-            self.b.ty(*v).rank() != rank || self.b.ty(*v).rank() < least
-        });
+        let odd = parts
+            .iter()
+            .find(|(v, _)| self.b.ty(*v).rank() != rank || self.b.ty(*v).rank() < least);
         match odd {
             None => Ok(rank),
             Some((v, at)) => {
                 let message = format!("`{}` takes arrays of one rank", given.name);
-                Err(Diagnostic::new("shape", message)
+                Err(Diagnostic::new("shape-mismatch", message)
                     .label(*at, format!("this is {}", described_rank(self.b.ty(*v).rank())))
                     .label(parts[0].1, format!("the first is {}", described_rank(rank))))
             }
@@ -665,8 +667,8 @@ impl Lowering<'_> {
                 let v = self.by(given, |b| arrays::norm(b, d, None))?;
                 Ok(self.made(v))
             }
-            "argmax" | "argmin" | "cumsum" | "cumprod" | "softmax" | "sort" | "argsort" | "flip"
-            | "sorted" => {
+            "argmax" | "argmin" | "cumsum" | "cumprod" | "softmax" | "sort" | "argsort"
+            | "flip" | "sorted" => {
                 let x = self.array_value(given, 0)?;
                 let rank = self.b.ty(x).rank();
                 let axis = if given.name == "sorted" { None } else { self.axis(given, 1, rank)? };
@@ -688,9 +690,12 @@ impl Lowering<'_> {
             "diff" => {
                 let x = self.array_value(given, 0)?;
                 if !matches!(self.constant(given, 1, "`n`")?, None | Some(1)) {
-                    return Err(Diagnostic::new("unsupported-function", "only first differences are supported")
-                        .label(span, "this call")
-                        .help("call `np.diff` again on the result"));
+                    return Err(Diagnostic::new(
+                        "unsupported-function",
+                        "only first differences are supported",
+                    )
+                    .label(span, "this call")
+                    .help("call `np.diff` again on the result"));
                 }
                 let axis = self.axis(given, 2, self.b.ty(x).rank())?;
                 let v = self.by(given, |b| arrays::diff(b, x, axis))?;
@@ -719,7 +724,10 @@ impl Lowering<'_> {
                 let v = self.by(given, |b| match given.name {
                     "dot" if ranks.0 == 1 && ranks.1 == 1 => arrays::dot(b, x, y),
                     "dot" if ranks.0 <= 2 && ranks.1 <= 2 => arrays::matmul(b, x, y),
-                    "dot" => Err("`dot` of arrays with more than two axes: use `matmul` or `einsum`".into()),
+                    "dot" => {
+                        Err("`dot` of arrays with more than two axes: use `matmul` or `einsum`"
+                            .into())
+                    }
                     "matmul" => arrays::matmul(b, x, y),
                     "vdot" => arrays::vdot(b, x, y),
                     "inner" => arrays::inner(b, x, y),
@@ -922,7 +930,7 @@ impl Lowering<'_> {
     ) -> Lowered<Value> {
         self.b.at(given.span);
         make(&mut self.b).map_err(|message| {
-            Diagnostic::new("shape", message)
+            Diagnostic::new("shape-mismatch", message)
                 .label(given.span, "this call")
                 .help("look at the ranks and kinds of its arguments")
         })
@@ -1075,8 +1083,11 @@ impl Lowering<'_> {
             return Ok(self.made(v));
         }
         let Some(((first, at), rest)) = values.split_first() else {
-            return Err(Diagnostic::new("argument-count", format!("`{}` needs arguments", given.name))
-                .label(span, "this call"));
+            return Err(Diagnostic::new(
+                "argument-count",
+                format!("`{}` needs arguments", given.name),
+            )
+            .label(span, "this call"));
         };
         let mut best = *first;
         for (v, other) in [(*first, *at)].iter().chain(rest) {
@@ -1142,12 +1153,13 @@ impl Lowering<'_> {
         for k in 1..given.args.len() {
             values.push(self.number(given, k)?);
         }
-        let shaped = |message| Diagnostic::new("shape", message).label(given.span, "this call");
+        let shaped =
+            |message| Diagnostic::new("shape-mismatch", message).label(given.span, "this call");
         let values = arrays::alike(&mut self.b, &values).map_err(shaped)?;
         self.b.at(given.span);
         match arrays::einsum(&mut self.b, &formula, &values) {
             Ok(v) => Ok(self.made(v)),
-            Err(message) => Err(Diagnostic::new("shape", message)
+            Err(message) => Err(Diagnostic::new("shape-mismatch", message)
                 .label(a.span(), "this formula")
                 .help("one letter for each axis, as in `np.einsum('ij,jk->ik', a, b)`")),
         }
@@ -1166,11 +1178,9 @@ impl Lowering<'_> {
                 _ => None,
             })
             .collect();
-        let all = |order: &Vec<usize>| {
-            order.len() == rank && (0..rank).all(|k| order.contains(&k))
-        };
+        let all = |order: &Vec<usize>| order.len() == rank && (0..rank).all(|k| order.contains(&k));
         order.filter(all).ok_or_else(|| {
-            Diagnostic::new("shape", "`transpose` names each axis once")
+            Diagnostic::new("shape-mismatch", "`transpose` names each axis once")
                 .label(a.span(), "these axes")
                 .help(format!("name each of 0 to {}", rank.saturating_sub(1)))
         })
@@ -1242,12 +1252,7 @@ impl Lowering<'_> {
     }
 
     /// `x.name`.
-    pub(super) fn attribute(
-        &mut self,
-        base: &Expr,
-        name: &Name,
-        span: Span,
-    ) -> Lowered<Operand> {
+    pub(super) fn attribute(&mut self, base: &Expr, name: &Name, span: Span) -> Lowered<Operand> {
         let operand = self.expr(base)?;
         match name.text.as_str() {
             "T" => {
@@ -1262,22 +1267,20 @@ impl Lowering<'_> {
                 format!("`.{other}` is not supported"),
             )
             .label(name.span, "this attribute")
-            .help("arrays have `.shape`, `.size`, `.ndim` and `.T`; pass other values as arguments")),
+            .help(
+                "arrays have `.shape`, `.size`, `.ndim` and `.T`; pass other values as arguments",
+            )),
         }
     }
 
-    fn property(
-        &mut self,
-        name: &str,
-        operand: Operand,
-        at: Span,
-        span: Span,
-    ) -> Lowered<Operand> {
+    fn property(&mut self, name: &str, operand: Operand, at: Span, span: Span) -> Lowered<Operand> {
         let view = self.as_view(operand, at)?;
         self.b.at(span);
         let dims = self.dims_of(&view);
         Ok(match name {
-            "shape" => Operand::Tuple(dims.into_iter().map(|d| (Operand::Scalar(d), span)).collect()),
+            "shape" => {
+                Operand::Tuple(dims.into_iter().map(|d| (Operand::Scalar(d), span)).collect())
+            }
             "ndim" => Operand::Scalar(self.b.i64(dims.len() as i64)),
             _ => {
                 let n = dims.into_iter().reduce(|n, d| self.b.prim(Prim::IMul, &[n, d]));
@@ -1308,9 +1311,11 @@ impl Lowering<'_> {
         match name.text.as_str() {
             "max" => self.function("amax", all(operand), keywords, span),
             "min" => self.function("amin", all(operand), keywords, span),
-            "sum" | "mean" | "prod" | "argmax" | "argmin" | "cumsum" | "cumprod" | "dot" | "copy"
-            | "clip" | "any" | "all" | "argsort" | "round" | "ravel" | "take" | "swapaxes"
-            | "searchsorted" | "std" | "var" | "trace" | "repeat" | "squeeze" => self.function(&name.text, all(operand), keywords, span),
+            "sum" | "mean" | "prod" | "argmax" | "argmin" | "cumsum" | "cumprod" | "dot"
+            | "copy" | "clip" | "any" | "all" | "argsort" | "round" | "ravel" | "take"
+            | "swapaxes" | "searchsorted" | "std" | "var" | "trace" | "repeat" | "squeeze" => {
+                self.function(&name.text, all(operand), keywords, span)
+            }
             "flatten" => {
                 let flat = self.function("ravel", all(operand), keywords, span)?;
                 let v = self.value(&flat, span)?;
@@ -1321,14 +1326,12 @@ impl Lowering<'_> {
                 // `x.reshape(2, 3)` is `x.reshape((2, 3))`.
                 let kind = ExprKind::Tuple(args.to_vec());
                 let shape = Expr { kind, span: args[0].span.to(args[args.len() - 1].span) };
-                let given =
-                    vec![Argument::Value(operand, base.span), Argument::Expr(&shape)];
+                let given = vec![Argument::Value(operand, base.span), Argument::Expr(&shape)];
                 self.function(&name.text, given, keywords, span)
             }
             "reshape" | "transpose" => self.function(&name.text, all(operand), keywords, span),
             "astype" => {
-                let given =
-                    arrange("asarray", &["a", "dtype?"], all(operand), keywords, span)?;
+                let given = arrange("asarray", &["a", "dtype?"], all(operand), keywords, span)?;
                 let v = self.number(&given, 0)?;
                 let elem = self.dtype(&given, 1)?.unwrap_or(Elem::F64);
                 let cast = self.cast_to(v, elem, span)?;
@@ -1365,7 +1368,7 @@ impl Lowering<'_> {
                 let x = self.read(&view, span);
                 self.b.at(span);
                 let sorted = arrays::sort(&mut self.b, x, None)
-                    .map_err(|e| Diagnostic::new("shape", e).label(span, "this call"))?;
+                    .map_err(|e| Diagnostic::new("shape-mismatch", e).label(span, "this call"))?;
                 self.replace(&view, sorted, span, span)?;
                 Ok(Operand::None)
             }

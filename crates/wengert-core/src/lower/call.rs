@@ -162,7 +162,9 @@ impl Lowering<'_> {
         if self.scopes.iter().any(|s| s.defined_at == func.span) || self.scopes.len() >= MAX_CALLS {
             return Err(Diagnostic::new("recursion", format!("`{name}` calls itself"))
                 .label(span, "this call")
-                .help("move the function out of the one around it, or write the recursion as a loop"));
+                .help(
+                    "move the function out of the one around it, or write the recursion as a loop",
+                ));
         }
         self.expansions += 1;
         if self.b.func().values.len() > MAX_VALUES || self.expansions > MAX_EXPANSIONS {

@@ -163,9 +163,7 @@ impl Env {
     }
 
     /// The names of all calls in progress, with the depth of the call.
-    pub(super) fn all_names(
-        &self,
-    ) -> impl Iterator<Item = (usize, &Arc<str>, &(Binding, Span))> {
+    pub(super) fn all_names(&self) -> impl Iterator<Item = (usize, &Arc<str>, &(Binding, Span))> {
         let frames = self.frames.iter().enumerate();
         frames.flat_map(|(depth, f)| f.names.iter().map(move |(n, b)| (depth, n, b)))
     }
@@ -267,9 +265,9 @@ impl Env {
 
     /// The names whose views lie in a piece of storage, with the depth of their call.
     pub(super) fn names_of(&self, storage: StorageId) -> Vec<(usize, Arc<str>, Span)> {
-        let held = self.all_names().filter(
-            |(_, _, (b, _))| matches!(b, Binding::Array(v) if v.storage == storage),
-        );
+        let held = self
+            .all_names()
+            .filter(|(_, _, (b, _))| matches!(b, Binding::Array(v) if v.storage == storage));
         held.map(|(depth, n, (_, at))| (depth, n.clone(), *at)).collect()
     }
 

@@ -56,7 +56,9 @@ impl Lowering<'_> {
             },
             ExprKind::Index { base, indices } => self.indexed(base, indices, e.span)?,
             ExprKind::Attribute { base, name } => self.attribute(base, name, e.span)?,
-            ExprKind::Lambda(func) => Operand::Function(Callable::inner(func, self.env.depth() - 1)),
+            ExprKind::Lambda(func) => {
+                Operand::Function(Callable::inner(func, self.env.depth() - 1))
+            }
             ExprKind::Tuple(elements) => Operand::Tuple(self.operands(elements)?),
             ExprKind::List(elements) => Operand::List(self.operands(elements)?),
         })
@@ -101,12 +103,7 @@ impl Lowering<'_> {
     }
 
     /// What a name stands for, as an operand.
-    pub(super) fn bound(
-        &mut self,
-        name: &str,
-        binding: &Binding,
-        span: Span,
-    ) -> Lowered<Operand> {
+    pub(super) fn bound(&mut self, name: &str, binding: &Binding, span: Span) -> Lowered<Operand> {
         Ok(match binding {
             Binding::Scalar(v) => Operand::Scalar(*v),
             Binding::Array(view) => Operand::Array(view.clone()),
@@ -203,7 +200,9 @@ pub(super) fn maybe_unset(name: &str, unset: &Unset, span: Span) -> Diagnostic {
         ),
         UnsetReason::Stale(other) => (
             "ambiguous-alias",
-            format!("`{name}` and `{other}` may be the same array, and `{other}` has been written since"),
+            format!(
+                "`{name}` and `{other}` may be the same array, and `{other}` has been written since"
+            ),
             format!("`{other}` is written here"),
             format!("make one of them a copy: `{name} = np.copy({name})` before the write"),
         ),

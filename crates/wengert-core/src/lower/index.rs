@@ -46,9 +46,12 @@ impl Lowering<'_> {
             return self.read_place(place, span);
         }
         if let Some(at) = indices.iter().find(|i| matches!(i, Index::Rest(_))) {
-            return Err(Diagnostic::new("unsupported-array", "`...` beside a new axis is not supported")
-                .label(at.span(), "here")
-                .help("write out every axis: `x[:, :, None]`"));
+            return Err(Diagnostic::new(
+                "unsupported-array",
+                "`...` beside a new axis is not supported",
+            )
+            .label(at.span(), "here")
+            .help("write out every axis: `x[:, :, None]`"));
         }
         let rest: Vec<Index> =
             indices.iter().filter(|i| !matches!(i, Index::NewAxis(_))).cloned().collect();
@@ -147,9 +150,11 @@ impl Lowering<'_> {
             )
             .label(span, "picked by an array")
             .help("write a loop over the indices: `for k in range(len(idx)): x[idx[k]] = v[k]`")),
-            Place::Item(_) => Err(Diagnostic::new("type", "an element of a tuple cannot be assigned")
-                .label(span, "a tuple, or a list of arrays")
-                .help("give each element a name of its own, or keep numbers in an array")),
+            Place::Item(_) => {
+                Err(Diagnostic::new("type", "an element of a tuple cannot be assigned")
+                    .label(span, "a tuple, or a list of arrays")
+                    .help("give each element a name of its own, or keep numbers in an array"))
+            }
         }
     }
 
@@ -180,7 +185,7 @@ impl Lowering<'_> {
         let rank = self.rank_of(view);
         if self.b.ty(v).rank() > rank {
             let message = "more axes are assigned than the target has";
-            return Err(Diagnostic::new("shape", message)
+            return Err(Diagnostic::new("shape-mismatch", message)
                 .label(at, format!("this is {}", described_rank(self.b.ty(v).rank())))
                 .label(span, format!("this is {}", described_rank(rank))));
         }
@@ -211,11 +216,15 @@ impl Lowering<'_> {
     pub(super) fn replace(&mut self, view: &View, v: Value, at: Span, span: Span) -> Lowered<()> {
         let x = self.env.version(view.storage);
         let (old, new) = (self.type_of(view), self.b.ty(v));
-        if new.rank() > old.rank() || (view.part.is_none() && self.units_of(v) != self.units_of(x)) {
-            return Err(Diagnostic::new("shape", "an array keeps its shape when it is updated in place")
-                .label(at, format!("this makes it {}", described_rank(new.rank())))
-                .label(span, format!("this is {}", described_rank(old.rank())))
-                .help("make a new array: `x = x + y`"));
+        if new.rank() > old.rank() || (view.part.is_none() && self.units_of(v) != self.units_of(x))
+        {
+            return Err(Diagnostic::new(
+                "shape-mismatch",
+                "an array keeps its shape when it is updated in place",
+            )
+            .label(at, format!("this makes it {}", described_rank(new.rank())))
+            .label(span, format!("this is {}", described_rank(old.rank())))
+            .help("make a new array: `x = x + y`"));
         }
         if view.part.is_some() {
             return self.put(view, v, at, span);
@@ -260,11 +269,8 @@ impl Lowering<'_> {
         let mut order: Vec<u8> = (0..part.axes.len() as u8).collect();
         order.sort_by_key(|k| part.axes[*k as usize]);
         let sorted = order.windows(2).all(|w| w[0] < w[1]);
-        let v = if sorted {
-            v
-        } else {
-            self.b.array(ArrayOp::Transpose(order.clone().into()), &[v])
-        };
+        let v =
+            if sorted { v } else { self.b.array(ArrayOp::Transpose(order.clone().into()), &[v]) };
         if part.axes.len() == part.picks.len() {
             return v;
         }
@@ -382,12 +388,7 @@ impl Lowering<'_> {
     }
 
     /// What `base[indices]` names.
-    pub(super) fn place(
-        &mut self,
-        base: &Expr,
-        indices: &[Index],
-        span: Span,
-    ) -> Lowered<Place> {
+    pub(super) fn place(&mut self, base: &Expr, indices: &[Index], span: Span) -> Lowered<Place> {
         let operand = self.expr(base)?;
         let operand = match operand {
             Operand::Tuple(elements) => return self.tuple_item(elements, indices, span),
@@ -406,16 +407,16 @@ impl Lowering<'_> {
         if named > rank {
             let name = self.env.name_of(view.storage);
             let name = name.map_or("this".into(), |n| format!("`{n}`"));
-            let message = format!("{name} is {}, but {named} indices are given", described_rank(rank));
-            return Err(Diagnostic::new("shape", message)
+            let message =
+                format!("{name} is {}, but {named} indices are given", described_rank(rank));
+            return Err(Diagnostic::new("shape-mismatch", message)
                 .label(span, "too many indices")
                 .help(format!("give at most {rank}")));
         }
         for index in indices {
             match index {
                 Index::Rest(at) => {
-                    let all =
-                        || At::Slice { start: None, stop: None, step: None, span: *at };
+                    let all = || At::Slice { start: None, stop: None, step: None, span: *at };
                     ats.extend((0..rank - named).map(|_| all()));
                 }
                 other => ats.push(self.evaluated(other)?),
@@ -425,7 +426,7 @@ impl Lowering<'_> {
             let mask_rank = self.b.ty(mask).rank();
             if mask_rank != rank {
                 let message = "a mask must have the shape of the array";
-                return Err(Diagnostic::new("shape", message)
+                return Err(Diagnostic::new("shape-mismatch", message)
                     .label(at, format!("this is {}", described_rank(mask_rank)))
                     .label(base.span, format!("this is {}", described_rank(rank))));
             }
@@ -442,7 +443,9 @@ impl Lowering<'_> {
         let element = ats.len() == rank && ats.iter().all(|a| matches!(a, At::One(..)));
         let mut kept = Vec::new();
         for (k, axis) in axes.iter().enumerate() {
-            let Pick::Range { start, count, step } = picks[*axis] else { unreachable!("kept axes") };
+            let Pick::Range { start, count, step } = picks[*axis] else {
+                unreachable!("kept axes")
+            };
             picks[*axis] = match ats.get(k) {
                 None => {
                     kept.push(*axis);
@@ -508,9 +511,8 @@ impl Lowering<'_> {
             let x = self.env.version(view.storage);
             let (zero, one) = (self.b.i64(0), self.b.i64(1));
             let rank = self.b.ty(x).rank();
-            let section = (0..rank).flat_map(|k| {
-                if k == axis { [i, one, one] } else { [zero, zero, one] }
-            });
+            let section =
+                (0..rank).flat_map(|k| if k == axis { [i, one, one] } else { [zero, zero, one] });
             let args: Vec<Value> = std::iter::once(x).chain(section).collect();
             self.b.op(Op::Array(ArrayOp::Conform(Check::Slice)), &args);
             return;
@@ -553,9 +555,12 @@ impl Lowering<'_> {
                 At::Slice { start, stop, step, span: *span }
             }
             Index::NewAxis(at) => {
-                return Err(Diagnostic::new("unsupported-array", "a new axis cannot be assigned to")
-                    .label(*at, "this makes a new axis")
-                    .help("leave it out on the left of `=`"));
+                return Err(Diagnostic::new(
+                    "unsupported-array",
+                    "a new axis cannot be assigned to",
+                )
+                .label(*at, "this makes a new axis")
+                .help("leave it out on the left of `=`"));
             }
             Index::Rest(_) => unreachable!("written out by the caller"),
         })
@@ -605,7 +610,7 @@ impl Lowering<'_> {
         let at = if k < 0 { k + n } else { k };
         if !(0..n).contains(&at) {
             let message = format!("index {k} is out of range for a tuple of {n} elements");
-            return Err(Diagnostic::new("index", message).label(span, "here"));
+            return Err(Diagnostic::new("index-out-of-range", message).label(span, "here"));
         }
         Ok(Place::Item(elements.swap_remove(at as usize).0))
     }

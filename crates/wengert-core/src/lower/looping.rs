@@ -69,7 +69,11 @@ enum Carry {
 #[derive(Debug)]
 enum Items {
     /// `lo + k * by`; the counter itself where there is no step.
-    Range { lo: Value, by: Option<Value>, bound: Option<i64> },
+    Range {
+        lo: Value,
+        by: Option<Value>,
+        bound: Option<i64>,
+    },
     Array(View),
     Enumerate(Box<Items>, Value),
     Zip(Vec<Items>),
@@ -343,13 +347,7 @@ impl Lowering<'_> {
     }
 
     /// Appends the loop under a guess; gives back what it needs beyond it.
-    fn attempt(
-        &mut self,
-        kind: &Kind,
-        body: &[Stmt],
-        span: Span,
-        guess: &Guess,
-    ) -> Lowered<Guess> {
+    fn attempt(&mut self, kind: &Kind, body: &[Stmt], span: Span, guess: &Guess) -> Lowered<Guess> {
         let carries = self.prepare(guess, span)?;
         let mut args = Vec::new();
         let counter = match kind {
@@ -647,11 +645,8 @@ impl Lowering<'_> {
     /// Variables that are not arrays, before and after an iteration.
     fn compare_scalars(&mut self, head: &mut Head) {
         let depth = self.env.depth() - 1;
-        let all: Vec<(usize, Arc<str>, Binding, Span)> = head
-            .env
-            .all_names()
-            .map(|(d, n, (b, at))| (d, n.clone(), b.clone(), *at))
-            .collect();
+        let all: Vec<(usize, Arc<str>, Binding, Span)> =
+            head.env.all_names().map(|(d, n, (b, at))| (d, n.clone(), b.clone(), *at)).collect();
         for (d, name, old, at) in all {
             let now = self.env.at_depth(d, &name).map(|(b, _)| b.clone());
             let lost = |reason| Unset { reason, set_at: at, by: head.span };
@@ -665,9 +660,10 @@ impl Lowering<'_> {
                     if [BROKEN, CONTINUED].contains(&&*name) {
                         continue;
                     }
-                    let known = head.carries.iter().any(
-                        |c| matches!(c, Carry::Scalar { name: n, .. } if *n == name),
-                    );
+                    let known = head
+                        .carries
+                        .iter()
+                        .any(|c| matches!(c, Carry::Scalar { name: n, .. } if *n == name));
                     if d == depth && !known {
                         let elem = join_elem(self.elem(v), self.elem(w));
                         head.wanted.scalars.insert(name, elem);
@@ -693,7 +689,8 @@ impl Lowering<'_> {
         for (name, ty) in set {
             let known = head.wanted.set.entry(name).or_insert(ty);
             if !known.is_array() && !ty.is_array() {
-                let elem = join_elem(known.elem().unwrap_or(Elem::F64), ty.elem().unwrap_or(Elem::F64));
+                let elem =
+                    join_elem(known.elem().unwrap_or(Elem::F64), ty.elem().unwrap_or(Elem::F64));
                 *known = elem.scalar();
             }
         }

@@ -1,9 +1,7 @@
 //! What statements assign and how they can leave early: read off the tree.
 
 use crate::span::Span;
-use crate::surface::tree::{
-    Callee, Expr, ExprKind, Index, Iter, IterKind, Stmt, StmtKind, Target,
-};
+use crate::surface::tree::{Callee, Expr, ExprKind, Index, Iter, IterKind, Stmt, StmtKind, Target};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names assigned by statements (nested ones included) and where each is first assigned.

@@ -138,9 +138,8 @@ impl Lowering<'_> {
                 let error = Diagnostic::new("type", "a number is needed here")
                     .label(span, format!("this is {}", described_operand(other)));
                 Err(match other {
-                    Operand::Array(_) | Operand::Fresh(_) => {
-                        error.help("name one element, as in `x[i]`, or reduce it, as in `np.sum(x)`")
-                    }
+                    Operand::Array(_) | Operand::Fresh(_) => error
+                        .help("name one element, as in `x[i]`, or reduce it, as in `np.sum(x)`"),
                     Operand::Function(_) => error.help("call it, as in `f(x)`"),
                     _ => error,
                 })
@@ -286,11 +285,7 @@ impl Lowering<'_> {
     }
 
     /// An array of these elements: numbers, or arrays of equal shape.
-    pub(super) fn array_of(
-        &mut self,
-        elements: &[(Operand, Span)],
-        span: Span,
-    ) -> Lowered<Value> {
+    pub(super) fn array_of(&mut self, elements: &[(Operand, Span)], span: Span) -> Lowered<Value> {
         if elements.is_empty() {
             return Err(Diagnostic::new("unsupported-array", "an empty list has no type")
                 .label(span, "this list is empty")
@@ -303,9 +298,12 @@ impl Lowering<'_> {
         let rank = self.b.ty(values[0].0).rank();
         if let Some((odd, at)) = values.iter().find(|(v, _)| self.b.ty(*v).rank() != rank) {
             let found = described_rank(self.b.ty(*odd).rank());
-            return Err(Diagnostic::new("shape", "the elements of an array must have equal shapes")
-                .label(*at, format!("this is {found}"))
-                .label(values[0].1, format!("but the first is {}", described_rank(rank))));
+            return Err(Diagnostic::new(
+                "shape-mismatch",
+                "the elements of an array must have equal shapes",
+            )
+            .label(*at, format!("this is {found}"))
+            .label(values[0].1, format!("but the first is {}", described_rank(rank))));
         }
         let elem = values.iter().map(|(v, _)| self.elem(*v)).reduce(join_elem);
         let elem = elem.unwrap_or(Elem::F64);
@@ -316,7 +314,7 @@ impl Lowering<'_> {
         self.b.at(span);
         if rank > 0 {
             return crate::arrays::stack(&mut self.b, &parts, 0)
-                .map_err(|e| Diagnostic::new("shape", e).label(span, "this list"));
+                .map_err(|e| Diagnostic::new("shape-mismatch", e).label(span, "this list"));
         }
         // Numbers: an array filled with the first, then the others.
         let n = self.b.i64(parts.len() as i64);

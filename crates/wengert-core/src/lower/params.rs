@@ -181,8 +181,7 @@ impl<'t> Demand<'t> {
                     for (k, p) in callee.params.iter().enumerate() {
                         let named = keywords.iter().find(|w| w.name.text == p.name.text);
                         let given = args.get(k).or(named.map(|w| &w.value));
-                        let declared =
-                            matches!(p.annotation, Some(a) if a.ty == DeclaredType::I64);
+                        let declared = matches!(p.annotation, Some(a) if a.ty == DeclaredType::I64);
                         if declared || counted.contains(&p.name.text) {
                             given.iter().for_each(|a| demand(a, names));
                         }

@@ -12,9 +12,7 @@ use super::operand::{Fresh, Operand, join_elem};
 use super::{Lowered, Lowering};
 use crate::ir::{Func, Op, Type, Value};
 use crate::span::{Diagnostic, Span};
-use crate::surface::tree::{
-    Callee, Expr, ExprKind, Function, Keyword, Module, Stmt, StmtKind,
-};
+use crate::surface::tree::{Callee, Expr, ExprKind, Function, Keyword, Module, Stmt, StmtKind};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -162,8 +160,7 @@ impl Lowering<'_> {
         let handed: Vec<usize> = (0..types.len()).filter(|k| signature.written[*k]).collect();
         let all: Vec<Type> =
             signature.results.iter().copied().chain(handed.iter().map(|k| types[*k])).collect();
-        let mut results =
-            self.b.inst(Op::Call(signature.name.clone()), values, &all, Vec::new());
+        let mut results = self.b.inst(Op::Call(signature.name.clone()), values, &all, Vec::new());
         let after = results.split_off(signature.results.len());
         for (k, next) in handed.into_iter().zip(after) {
             if let (Operand::Array(view), at) = &operands[k] {
@@ -199,7 +196,8 @@ impl Lowering<'_> {
                 let Operand::Array(seen) = other else { continue };
                 if j != k && signature.written[k] && seen.storage == view.storage {
                     let (a, b) = (&func.params[k].name.text, &func.params[j].name.text);
-                    let message = format!("`{a}` and `{b}` are given the same array, and `{a}` is written");
+                    let message =
+                        format!("`{a}` and `{b}` are given the same array, and `{a}` is written");
                     return Err(Diagnostic::new("ambiguous-alias", message)
                         .label(*at, format!("given as `{a}`"))
                         .label(*other_at, format!("given as `{b}`"))

@@ -185,8 +185,11 @@ impl Lowering<'_> {
                         return self.take_apart(elements, operand, value_span);
                     }
                     other => {
-                        return Err(Diagnostic::new("type", "only a tuple or an array can be taken apart")
-                            .label(value_span, format!("this is {}", described_operand(&other))));
+                        return Err(Diagnostic::new(
+                            "type",
+                            "only a tuple or an array can be taken apart",
+                        )
+                        .label(value_span, format!("this is {}", described_operand(&other))));
                     }
                 };
                 if values.len() != elements.len() {
@@ -274,9 +277,12 @@ impl Lowering<'_> {
                         .help("write a loop over the indices: `for k in range(len(idx)): x[idx[k]] += v[k]`"));
                     }
                     Place::Item(_) => {
-                        return Err(Diagnostic::new("type", "an element of a tuple cannot be updated")
-                            .label(*at, "a tuple, or a list of arrays")
-                            .help("give each element a name of its own"));
+                        return Err(Diagnostic::new(
+                            "type",
+                            "an element of a tuple cannot be updated",
+                        )
+                        .label(*at, "a tuple, or a list of arrays")
+                        .help("give each element a name of its own"));
                     }
                 };
                 let right = self.expr(value)?;

@@ -98,7 +98,7 @@ parts! {
 }
 
 fn parsed(name: &str, text: &str) -> Func {
-    match parse::module(text) {
+    match parse::library(text) {
         Ok(mut module) if module.funcs.len() == 1 => module.funcs.remove(0),
         Ok(_) => panic!("{name}.wir must hold one function"),
         Err(e) => panic!("{name}.wir, line {}: {e}", e.labels[0].0.line(text)),
@@ -109,14 +109,14 @@ fn parsed(name: &str, text: &str) -> Func {
 pub fn called(name: &str) -> Option<&'static Func> {
     let part = PARTS.iter().find(|(part, _)| *part == name).map(|(_, func)| &**func);
     part.or_else(|| {
-        let row = Prim::from_name(name.strip_prefix("math.")?)?;
+        let row = Prim::from_name(name.strip_prefix(parse::LIBRARY)?)?;
         PROGRAMS.iter().find(|p| p.prim == row).map(|p| &*p.called)
     })
 }
 
-/// The name a program is called by; no user's function can have it.
+/// The name a program is called by; no text can give it to a function.
 pub fn callable(program: &Func) -> Arc<str> {
-    format!("math.{}", program.name).into()
+    format!("{}{}", parse::LIBRARY, program.name).into()
 }
 
 /// The program of an elementary function.

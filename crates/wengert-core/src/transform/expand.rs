@@ -4,7 +4,6 @@
 //! bit: the interpreter executes these same programs.
 
 use super::copy::{Copier, rebuild};
-use super::hoist;
 use crate::ir::{Builder, Func, Inst, Module, Op, Type, Value};
 use crate::math;
 use crate::ops::Prim;
@@ -30,14 +29,6 @@ pub fn module(module: &Module) -> Module {
         looked_at += 1;
     }
     Module { funcs, loops: module.loops.clone(), rules: module.rules.clone() }
-}
-
-/// Whether a function is one of those that expanded programs call, as [`module`] adds it.
-pub fn is_own(func: &Func) -> bool {
-    math::called(&func.name).is_some_and(|part| {
-        let own = self::func(part);
-        func.has_code_of(&own) || func.has_code_of(&hoist::invariants(&own))
-    })
 }
 
 /// More elementary functions than this in one function are called instead of copied: code grows by a
