@@ -24,6 +24,9 @@ fn rank(module: &str) -> usize {
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
+        if path.file_stem().is_some_and(|name| name == "tests") {
+            continue;
+        }
         if path.is_dir() {
             files(&path, found);
         } else if path.extension().is_some_and(|e| e == "rs") {
