@@ -196,6 +196,8 @@ impl Lowering<'_> {
         self.b.at(span);
         let dims = self.dims_of(view);
         let v = self.spread(v, &dims, &[]);
+        // `x[::-1] = x` reads what it writes.
+        let v = if v == x { self.b.op(Op::Copy, &[v])[0] } else { v };
         let next = match &view.part {
             None => {
                 // All of it: nothing of the old version is left but its shape.

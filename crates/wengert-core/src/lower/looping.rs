@@ -74,7 +74,8 @@ enum Items {
         by: Option<Value>,
         bound: Option<i64>,
     },
-    Array(View),
+    /// The array this hidden variable stands for: whatever else it is called may change its meaning.
+    Array(Arc<str>),
     Enumerate(Box<Items>, Value),
     Zip(Vec<Items>),
     /// Backwards, given how many there are.
@@ -115,8 +116,8 @@ impl Lowering<'_> {
             let view = self.as_view(operand, e.span)?;
             let n = self.dims_of(&view)[0];
             let zero = self.b.i64(0);
-            let kind =
-                Kind::For { target, items: Items::Array(view), from: zero, to: n, at: e.span };
+            let items = self.held(view, e.span);
+            let kind = Kind::For { target, items, from: zero, to: n, at: e.span };
             return self.looping(&kind, body, span);
         }
         if let IterKind::Range { start, stop, step } = &iter.kind {
@@ -195,7 +196,7 @@ impl Lowering<'_> {
                 let operand = self.expr(e)?;
                 let view = self.as_view(operand, e.span)?;
                 let n = self.dims_of(&view)[0];
-                (Items::Array(view), n)
+                (self.held(view, e.span), n)
             }
             IterKind::Enumerate { of, start } => {
                 let (of, n) = self.items(of)?;
@@ -225,10 +226,29 @@ impl Lowering<'_> {
         })
     }
 
-    /// Item `k`.
-    fn item(&mut self, items: &Items, k: Value, span: Span) -> Operand {
-        self.b.at(span);
+    /// An array to go over, in a hidden variable until the loop ends.
+    fn held(&mut self, view: View, at: Span) -> Items {
+        let mut name = format!("items at {}", at.start);
+        while self.env.own(&name).is_some() {
+            name.push('+');
+        }
+        self.env.bind(&name, Binding::Array(view), at);
+        Items::Array(name.into())
+    }
+
+    fn release(&mut self, items: &Items) {
         match items {
+            Items::Range { .. } => {}
+            Items::Array(name) => self.env.unbind(name),
+            Items::Enumerate(of, _) | Items::Reversed(of, _) => self.release(of),
+            Items::Zip(all) => all.iter().for_each(|of| self.release(of)),
+        }
+    }
+
+    /// Item `k`.
+    fn item(&mut self, items: &Items, k: Value, span: Span) -> Lowered<Operand> {
+        self.b.at(span);
+        Ok(match items {
             Items::Range { lo, by, bound } => {
                 let i = match by {
                     None => k,
@@ -243,29 +263,39 @@ impl Lowering<'_> {
                 }
                 Operand::Scalar(i)
             }
-            Items::Array(view) => {
+            Items::Array(name) => {
                 self.lower_bounds.insert(k, 0);
-                self.item_of(view, k, span)
+                match self.env.own(name).map(|(binding, _)| binding.clone()) {
+                    Some(Binding::Array(view)) => self.item_of(&view, k, span),
+                    Some(Binding::Maybe(unset)) => {
+                        return Err(out_of_date(&unset, span));
+                    }
+                    _ => unreachable!("it is held until the loop ends"),
+                }
             }
             Items::Enumerate(of, start) => {
                 let number = self.b.prim(Prim::IAdd, &[*start, k]);
                 if let Some(low) = self.lower_bound(*start) {
                     self.lower_bounds.insert(number, low);
                 }
-                let item = self.item(of, k, span);
+                let item = self.item(of, k, span)?;
                 Operand::Tuple(vec![(Operand::Scalar(number), span), (item, span)])
             }
             Items::Zip(all) => {
-                Operand::Tuple(all.iter().map(|of| (self.item(of, k, span), span)).collect())
+                let mut items = Vec::new();
+                for of in all {
+                    items.push((self.item(of, k, span)?, span));
+                }
+                Operand::Tuple(items)
             }
             Items::Reversed(of, n) => {
                 let one = self.b.i64(1);
                 let last = self.b.prim(Prim::WSub, &[*n, one]);
                 let k = self.b.prim(Prim::WSub, &[last, k]);
                 self.lower_bounds.insert(k, 0);
-                self.item(of, k, span)
+                self.item(of, k, span)?
             }
-        }
+        })
     }
 
     /// A loop over a tuple of different things: its body once for each.
@@ -308,6 +338,9 @@ impl Lowering<'_> {
                 // Storage has other numbers the next time.
                 let Guess { scalars, set, split, .. } = guess;
                 self.guesses.insert(key, Guess { scalars, set, split, ..Guess::default() });
+                if let Kind::For { items, .. } = kind {
+                    self.release(items);
+                }
                 return Ok(());
             }
             guess = wider;
@@ -398,7 +431,7 @@ impl Lowering<'_> {
         let mut head = Head { env, carries, wanted: Guess::default(), span };
         match kind {
             Kind::For { target, items, at, .. } => {
-                let item = self.item(items, values[0], *at);
+                let item = self.item(items, values[0], *at)?;
                 self.assign(target, item, target.span())?;
             }
             Kind::While(cond) => {
@@ -817,6 +850,19 @@ impl Guess {
         self.shares.extend(other.shares);
         self.growing.extend(other.growing);
     }
+}
+
+/// A loop over an array that may or may not be one that has been written.
+fn out_of_date(unset: &Unset, span: Span) -> Diagnostic {
+    let other = match &unset.reason {
+        UnsetReason::Stale(other) => format!("`{other}`"),
+        _ => "another array".into(),
+    };
+    let message = format!("what this loop goes over and {other} may be the same array");
+    Diagnostic::new("ambiguous-alias", message)
+        .label(span, "the loop goes over this")
+        .label(unset.by, "written here, perhaps")
+        .help("loop over a copy: `np.copy(...)`")
 }
 
 /// The work before leaving, where a branch does some and then leaves the loop, and does not leave in

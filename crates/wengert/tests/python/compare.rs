@@ -21,8 +21,8 @@ pub(crate) enum Verdict {
     Agrees,
     /// It fails, and with the same error in CPython.
     Fails,
-    /// Wengert does not take it, with this code.
-    Refused(&'static str),
+    /// Wengert does not take it, with this code and message.
+    Refused(&'static str, String),
     /// Rounding decides what it computes.
     Unstable,
     /// Something disagrees: what, in a word, and the whole of it.
@@ -50,7 +50,7 @@ pub(crate) fn verdict(program: &Program, expected: &Outcome, seed: u64) -> Verdi
 fn compared(program: &Program, expected: &Outcome, seed: u64) -> Checked<Verdict> {
     let Program { text, args } = program;
     let tree = python::parse(text).or_else(|e| match e.first() {
-        Some(e) if e.code != "syntax" => Err(Verdict::Refused(e.code)),
+        Some(e) if e.code != "syntax" => Err(Verdict::Refused(e.code, e.message.clone())),
         other => wrong("parse", format!("{other:?}")),
     })?;
     let printed = print::module(&tree);
@@ -59,7 +59,12 @@ fn compared(program: &Program, expected: &Outcome, seed: u64) -> Checked<Verdict
         other => return wrong("print", format!("{printed}\n{:?}", other.err())),
     }
     let kinds: Vec<Lowered> = args.iter().map(|a| Lowered::from(a.ty())).collect();
-    let ir = lower(&tree, "f", &kinds).map_err(|e| Verdict::Refused(e[0].code))?;
+    let ir = lower(&tree, "f", &kinds).map_err(|e| {
+        let at = e[0].labels.first().map_or("", |(span, _)| {
+            text.get(span.start as usize..span.end as usize).unwrap_or_default()
+        });
+        Verdict::Refused(e[0].code, format!("{}: {at}", e[0].message))
+    })?;
     verify::module(&ir).or_else(|e| wrong("verify", format!("{e}\n{ir}")))?;
     let prepared = pipeline::module(&ir, "f").or_else(|e| wrong("pipeline", e))?;
     let types = prepared.funcs[0].param_types();

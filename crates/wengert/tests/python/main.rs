@@ -3,7 +3,7 @@
 //!
 //! `WENGERT_SEED=7 cargo test -p wengert --test python` repeats a run; the seed is printed at its start and
 //! with every failure. `WENGERT_PROGRAMS=5000` compares more, `WENGERT_FAILURES=1` stops at the first
-//! failure. Without CPython and NumPy the test is skipped, unless `WENGERT_REQUIRE_PYTHON=1`.
+//! failure, `WENGERT_EXPLAIN=1` says why programs are refused. Without CPython and NumPy the test is skipped, unless `WENGERT_REQUIRE_PYTHON=1`.
 
 mod compare;
 mod cpython;
@@ -32,6 +32,7 @@ fn programs_as_cpython_runs_them() {
     let count = number("WENGERT_PROGRAMS").unwrap_or(200);
     let most = number("WENGERT_FAILURES").unwrap_or(10);
     println!("WENGERT_SEED={seed}");
+    let explain = number("WENGERT_EXPLAIN") == Some(1);
     let mut seeds = Random(seed);
     let seeds: Vec<u64> = (0..count).map(|_| seeds.bits()).collect();
     let programs: Vec<_> = seeds.iter().map(|s| generate::program(*s)).collect();
@@ -48,7 +49,12 @@ fn programs_as_cpython_runs_them() {
             Verdict::Agrees => "agree".to_string(),
             Verdict::Fails => "fail as in CPython".to_string(),
             Verdict::Unstable => "decided by rounding".to_string(),
-            Verdict::Refused(code) => format!("refused: {code}"),
+            Verdict::Refused(code, message) => {
+                if explain {
+                    println!("program {k} (seed {seed_k}): {code}: {message}");
+                }
+                format!("refused: {code}")
+            }
             Verdict::Wrong(what, _) => format!("WRONG: {what}"),
         };
         *tally.entry(entry).or_insert(0u64) += 1;

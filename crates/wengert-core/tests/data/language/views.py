@@ -168,3 +168,17 @@ def carried_row(a):
     for i in range(1, len(a)):
         row = row * 0.5 + a[i]
     return row
+
+
+def onto_itself(x):
+    x[:] = x
+    x[::-1] = x
+    y = x
+    y[...] = x
+    return x
+
+
+def transposed_onto_itself(w):
+    w[:, :] = w.T
+    w.T[:] = w
+    return w

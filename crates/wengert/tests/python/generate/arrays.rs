@@ -20,8 +20,8 @@ impl Writer {
                 let b = self.array(shape, d);
                 format!("({} / (1.0 + {b} * {b}))", self.array(shape, d))
             }
-            11 => format!("({}) ** 2", self.array(shape, d)),
-            12 => format!("-({})", self.array(shape, d)),
+            11 => format!("(({}) ** 2)", self.array(shape, d)),
+            12 => format!("(-{})", self.array(shape, d)),
             13..16 => {
                 let of = self.pick(&["np.tanh", "np.sin", "np.cos", "np.abs", "np.arctan"]);
                 format!("{of}({})", self.array(shape, d))
@@ -108,7 +108,8 @@ impl Writer {
             }
             13 => {
                 let items: Vec<String> = (0..n).map(|_| self.float(d.min(1))).collect();
-                format!("np.array([{}])", items.join(", "))
+                // An integer where a float is meant would make an array of integers.
+                format!("np.array([1.0 * {}])", items.join(", "))
             }
             _ => format!("np.cumprod(np.tanh({}))", self.array(&[n], d)),
         }
@@ -165,7 +166,13 @@ impl Writer {
                 return text;
             }
         }
-        self.made(shape)
+        self.made_inside(shape)
+    }
+
+    /// A new array of this shape, as it stands in a larger expression.
+    fn made_inside(&mut self, shape: &[usize]) -> String {
+        let made = self.made(shape);
+        if made.ends_with(')') && !made.contains(") ") { made } else { format!("({made})") }
     }
 
     /// A new array of this shape.
@@ -179,9 +186,9 @@ impl Writer {
         match self.below(8) {
             0 => format!("np.zeros({size})"),
             1 => format!("np.ones({size})"),
-            2 | 3 => format!("np.full({size}, {})", self.float(1)),
+            2 | 3 => format!("np.full({size}, 1.0 * {})", self.float(1)),
             4 if shape.len() == 1 => format!("np.linspace(-0.5, {}, {size})", self.float(0)),
-            5 if shape.len() == 1 => format!("np.arange({size}) * {}", self.float_leaf()),
+            5 if shape.len() == 1 => format!("np.arange({size}) * 0.5 * {}", self.float_leaf()),
             6 if shape.len() == 2 && shape[0] == shape[1] => {
                 format!("np.eye({}) * {}", self.size(shape[0]), self.float_leaf())
             }

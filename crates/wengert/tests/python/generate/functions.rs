@@ -166,25 +166,25 @@ impl Writer {
         if self.indent > 2 {
             return;
         }
-        let name = self.fresh("h");
+        let (name, z) = (self.fresh("h"), self.fresh("z"));
         let before = self.scope.len();
         let array = self.any_array().filter(|_| self.names % 3 == 0);
         let kind = array.map_or(Kind::Float, |(_, shape)| Kind::Array(shape));
-        self.scope.push(fixed("v", kind.clone()));
+        self.scope.push(fixed(&z, kind.clone()));
         let calls = std::mem::take(&mut self.callables);
         let value = match &kind {
-            Kind::Array(shape) => format!("np.sum(v * {})", self.array(shape, 1)),
-            _ => format!("v * {}", self.float(2)),
+            Kind::Array(shape) => format!("np.sum({z} * {})", self.array(shape, 1)),
+            _ => format!("{z} * {}", self.float(2)),
         };
         if self.chance(2) {
-            self.line(format!("{name} = lambda v: np.tanh({value})"));
+            self.line(format!("{name} = lambda {z}: np.tanh({value})"));
         } else {
-            self.line(format!("def {name}(v):"));
+            self.line(format!("def {name}({z}):"));
             self.line(format!("    return math.tanh({value})"));
         }
         self.callables = calls;
         self.scope.truncate(before);
-        let params = vec![("v".to_string(), kind, false)];
+        let params = vec![(z, kind, false)];
         self.callables.push(Callable { name, params, results: vec![Kind::Float], writes: false });
     }
 

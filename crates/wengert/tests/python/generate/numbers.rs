@@ -18,10 +18,10 @@ impl Writer {
                 format!("({} / (1.5 + {b} * {b}))", self.float(d))
             }
             10 => format!("({} / {})", self.float(d), self.pick(&["2", "3.0", "-4", "1.5"])),
-            11 => format!("{} ** {}", self.atom(d), self.pick(&["2", "3", "2.0"])),
-            12 => format!("abs({}) ** 1.5", self.float(d)),
+            11 => format!("({} ** {})", self.atom(d), self.pick(&["2", "3", "2.0"])),
+            12 => format!("(abs({}) ** 1.5)", self.float(d)),
             13..16 => self.of_one(d),
-            16 => format!("-{}", self.atom(d)),
+            16 => format!("(-{})", self.atom(d)),
             17 => format!("{}({}, {})", self.pick(&["min", "max"]), self.float(d), self.float(d)),
             18 => format!("max({}, {}, {})", self.float(d), self.float(d), self.float(d)),
             19 => format!("({} * {})", self.int(d), self.float(d)),
@@ -205,17 +205,17 @@ impl Writer {
             0..3 => format!("({} + {})", self.int(d), self.int(d)),
             3..5 => format!("({} - {})", self.int(d), self.int(d)),
             5 => format!("({} * {})", self.int_leaf(), self.int_leaf()),
-            6..8 => format!("{} // {}", self.int_factor(d), self.pick(&["2", "3", "(-2)"])),
-            8..10 => format!("{} % {}", self.int_factor(d), self.pick(&["2", "5", "(-3)", "7"])),
+            6..8 => format!("({} // {})", self.int_factor(d), self.pick(&["2", "3", "(-2)"])),
+            8..10 => format!("({} % {})", self.int_factor(d), self.pick(&["2", "5", "(-3)", "7"])),
             10 => {
                 let op = self.pick(&["&", "|", "^"]);
                 format!("({} {op} {})", self.int(d), self.int(d))
             }
             11 => format!("({} << {})", self.int(d), self.below(3)),
             12 => format!("({} >> {})", self.int(d), self.below(3)),
-            13 => format!("~{}", self.int_factor(d)),
-            14 => format!("{} ** 2", self.int_leaf()),
-            15 => format!("2 ** ({} % 5)", self.int_factor(d)),
+            13 => format!("(~{})", self.int_factor(d)),
+            14 => format!("({} ** 2)", self.int_leaf()),
+            15 => format!("(2 ** ({} % 5))", self.int_factor(d)),
             16 => format!("{}({}, {})", self.pick(&["min", "max"]), self.int(d), self.int(d)),
             17 => format!("({} if {} else {})", self.int(d), self.truth(d), self.int(d)),
             18 => match self.below(6) {
@@ -229,7 +229,7 @@ impl Writer {
                 Some((_, shape)) if self.chance(2) => {
                     format!("{}({})", self.pick(&["np.argmax", "np.argmin"]), self.array(&shape, d))
                 }
-                _ => format!("-{}", self.int_factor(d)),
+                _ => format!("(-{})", self.int_factor(d)),
             },
         }
     }
