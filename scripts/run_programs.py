@@ -1,10 +1,10 @@
 """Runs programs with CPython and NumPy, for the Rust tests that compare wengert with them.
 
-    python3 scripts/run_programs.py PROGRAMS.json RESULTS.json
+    python3 scripts/run_programs.py PROGRAMS.json RESULTS.json [SECONDS]
 
 The first file is a list of `{"text": ..., "function": ..., "args": [...]}`; nested lists are arrays. The
 second gets, for each, `{"results": [{"kind": ..., "shape": ..., "data": [...]}, ...]}` or `{"error":
-"IndexError", "message": ...}`. Numbers that JSON does not have are written as text.
+"IndexError", "message": ...}`; what takes longer than so many seconds ends with a `TimeoutError`. Numbers that JSON does not have are written as text.
 """
 
 import json
@@ -14,7 +14,7 @@ import warnings
 
 import numpy as np
 
-SECONDS = 10
+SECONDS = float(sys.argv[3]) if len(sys.argv) > 3 else 10.0
 KINDS = {"f": "float", "i": "int", "u": "int", "b": "bool"}
 
 

@@ -434,3 +434,31 @@ fn a_derivative_inside_a_loop() {
         checked(&outer, &args, 2);
     }
 }
+
+/// A branch that pops a record and computes nothing with a derivative from it is reversed all the same.
+#[test]
+fn a_record_popped_for_a_comparison() {
+    let text = "func @f(%x: f64, %w: f64) -> (f64, f64) {
+      %t = tape
+      %s = sin %x
+      %t1 = push %t, %s
+      %t2 = push %t1, %s
+      %t3, %a = pop %t2 : tape, f64
+      %y = mul %a, %x
+      %c = gt %w, 0.0
+      %z = if %c {
+        %t4, %b = pop %t3 : tape, f64
+        %p = gt %b, 0.5
+        %q = select %p, %w, 0.0
+        yield %q
+      } else {
+        yield %w
+      }
+      return %y, %z
+    }";
+    let module = parse::module(text).unwrap();
+    let derived = check::Derived::new(module.funcs[0].clone(), vec![0]).unwrap();
+    let args = [Val::f64(0.7), Val::f64(0.3)];
+    let report = check::derivatives(&derived, &mut Interpreter::default(), &args, 2, 1).unwrap();
+    assert!(report.passes(), "{report}");
+}

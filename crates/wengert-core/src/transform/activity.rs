@@ -47,9 +47,16 @@ impl Activity {
         self.varied[v.index()] && self.useful[v.index()]
     }
 
-    /// Whether an instruction has a part in the derivative of the results.
+    /// Whether an instruction has a part in the derivative of the results. One that pops records has, even
+    /// where nothing comes of it: what was pushed finds its adjoints only if what was popped pushes some.
     pub fn is_active_inst(&self, inst: &Inst) -> bool {
         inst.results.iter().any(|r| self.is_active(*r))
+            || inst.blocks.iter().any(|block| block.insts.iter().any(|i| self.pops(i)))
+    }
+
+    fn pops(&self, inst: &Inst) -> bool {
+        let here = inst.op == Op::Pop && self.is_active(inst.args[0]);
+        here || inst.blocks.iter().any(|block| block.insts.iter().any(|i| self.pops(i)))
     }
 
     fn vary(&mut self, func: &Func, from: Value, to: Value) -> bool {

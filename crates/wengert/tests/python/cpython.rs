@@ -62,8 +62,8 @@ fn number(json: &Json) -> f64 {
     }
 }
 
-/// What each program gives, all in one process.
-pub(crate) fn run(programs: &[Program]) -> Vec<Outcome> {
+/// What each program gives, all in one process. What takes longer than so many seconds ends with an exception.
+pub(crate) fn run(programs: &[Program], seconds: f64) -> Vec<Outcome> {
     static RUNS: AtomicUsize = AtomicUsize::new(0);
     let count = RUNS.fetch_add(1, Ordering::Relaxed);
     let folder =
@@ -78,7 +78,13 @@ pub(crate) fn run(programs: &[Program]) -> Vec<Outcome> {
         })
         .collect();
     std::fs::write(&input, Json::from(all).to_string()).unwrap();
-    let status = Command::new("python3").arg(DRIVER).arg(&input).arg(&output).status().unwrap();
+    let status = Command::new("python3")
+        .arg(DRIVER)
+        .arg(&input)
+        .arg(&output)
+        .arg(seconds.to_string())
+        .status()
+        .unwrap();
     assert!(status.success(), "{DRIVER} failed");
     let results: Json = serde_json::from_slice(&std::fs::read(&output).unwrap()).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();

@@ -36,7 +36,7 @@ fn programs_as_cpython_runs_them() {
     let mut seeds = Random(seed);
     let seeds: Vec<u64> = (0..count).map(|_| seeds.bits()).collect();
     let programs: Vec<_> = seeds.iter().map(|s| generate::program(*s)).collect();
-    let outcomes = cpython::run(&programs);
+    let outcomes = cpython::run(&programs, 10.0);
 
     let (mut tally, mut failures) = (BTreeMap::new(), 0);
     for (k, ((seed_k, program), outcome)) in seeds.iter().zip(&programs).zip(&outcomes).enumerate()
@@ -60,6 +60,7 @@ fn programs_as_cpython_runs_them() {
         *tally.entry(entry).or_insert(0u64) += 1;
         if let Verdict::Wrong(what, message) = found {
             failures += 1;
+            println!("program {k} (seed {seed_k}): {what}, being made smaller");
             let (smallest, why) = shrink::shrink(program, what, *seed_k);
             let message = if why.is_empty() { message } else { why };
             println!("program {k} (seed {seed_k}): {what}: {message}");

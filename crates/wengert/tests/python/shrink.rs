@@ -27,7 +27,7 @@ pub(crate) fn shrink(program: &Program, what: &'static str, seed: u64) -> (Progr
         // What takes away most first.
         all.sort_by_key(|p| p.text.len());
         all.truncate(TRIED);
-        let outcomes = cpython::run(&all);
+        let outcomes = cpython::run(&all, 0.2);
         let fails = |(p, o): &(Program, cpython::Outcome)| match verdict(p, o, seed) {
             Verdict::Wrong(w, text) if w == what && !nonsense(o) => Some((p.clone(), text)),
             _ => None,
