@@ -198,12 +198,28 @@ impl Lowering<'_> {
         // What a failed attempt leaves behind is thrown away with it.
         let mut results = results?;
         self.env.leave();
+        if results.iter().any(|r| self.outlives(r)) {
+            let message = "a function cannot outlive the one it is defined in";
+            return Err(Diagnostic::new("unsupported-syntax", message)
+                .label(span, "this call returns an inner function")
+                .label(func.name.span, "defined in here")
+                .help("define it where it is used, and pass what it needs as arguments"));
+        }
         self.b.at(span);
         Ok(match results.len() {
             0 => Operand::None,
             1 => results.remove(0),
             _ => Operand::Tuple(results.into_iter().map(|r| (r, span)).collect()),
         })
+    }
+
+    /// Whether a value holds a function whose variables are gone.
+    fn outlives(&self, operand: &Operand) -> bool {
+        match operand {
+            Operand::Function(Callable::Inner(_, depth)) => *depth >= self.env.depth(),
+            Operand::Tuple(all) | Operand::List(all) => all.iter().any(|(o, _)| self.outlives(o)),
+            _ => false,
+        }
     }
 
     /// An argument as its annotation wants it. Python does nothing with annotations; a float where an
