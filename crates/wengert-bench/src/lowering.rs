@@ -87,7 +87,7 @@ def f(x, v, m, n):
     w = v * 2.0
 ",
     );
-    for k in 0..49 {
+    for k in 0..53 {
         let _ = write!(
             text,
             "    a{k} = x * {k}.5 + b

@@ -17,26 +17,32 @@
 //! [`stmt`], [`call`], [`recursion`], [`branch`], [`looping`], [`names`] (what statements assign).
 
 mod arith;
+mod bounds;
 mod branch;
+mod broadcast;
 mod builtins;
 mod call;
+mod ends;
 mod env;
 mod expr;
 mod functions;
-mod index;
+mod guess;
+mod items;
 mod looping;
 mod names;
 mod operand;
 mod params;
+mod place;
 mod recursion;
 mod stmt;
+mod view;
 
 use crate::ir::{Builder, Module, Type, Value};
 use crate::span::{Diagnostic, Span};
 use crate::surface::tree;
 use call::Scope;
 use env::Env;
-use looping::Guess;
+use guess::Guess;
 use operand::Operand;
 use recursion::Recursive;
 use std::collections::HashMap;
@@ -166,7 +172,7 @@ impl<'t> Lowering<'t> {
                 Operand::Array(view) if view.part.is_none() => {
                     let v = self.env.version(view.storage);
                     if seen.contains(&view.storage) {
-                        self.b.op(crate::ir::Op::Copy, &[v])[0]
+                        self.copy(v)
                     } else {
                         seen.push(view.storage);
                         v
