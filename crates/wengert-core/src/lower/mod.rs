@@ -12,9 +12,12 @@
 //! What a loop carries, and with which types, is found by trying: its body is lowered under a guess, and
 //! again under a wider one if the body does not leave the variables as the guess has them ([`looping`]).
 //!
-//! Reading order: [`env`] (bindings), [`operand`] (what expressions evaluate to), [`params`] (types of the
-//! parameters), [`expr`], [`arith`], [`index`] (elements and views), [`builtins`] (library functions),
-//! [`stmt`], [`call`], [`recursion`], [`branch`], [`looping`], [`names`] (what statements assign).
+//! Reading order: [`env`] (bindings, storage, sharing), [`operand`] (what expressions evaluate to), [`params`]
+//! (types of the parameters); [`expr`], [`arith`], [`bounds`] (integers from below), [`broadcast`] (one kind and
+//! one shape), [`view`] (parts of storage), [`place`] (what `x[...]` names), [`builtins`] and [`functions`] (the
+//! library); [`stmt`], [`names`] (what statements assign), [`branch`], [`call`], [`recursion`]; [`looping`] with
+//! [`items`] (what a loop goes over), [`guess`] (what it is taken to carry) and [`ends`] (where an iteration
+//! ends).
 
 mod arith;
 mod bounds;
