@@ -400,14 +400,7 @@ impl Lowering<'_> {
             let v = side.env.version(view.storage);
             return Ok((v, self.units_of(v)));
         }
-        let v = self.in_side(side, |l| {
-            let v = l.read(view, span);
-            let units = l.units_of(v);
-            // A part has been read into an array of its own.
-            let copy = if view.part.is_some() { v } else { l.b.op(Op::Copy, &[v])[0] };
-            l.note_units(copy, units);
-            Ok(copy)
-        })?;
+        let v = self.in_side(side, |l| Ok(l.read_copy(view, span)))?;
         Ok((v, self.units_of(v)))
     }
 
