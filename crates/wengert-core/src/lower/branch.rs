@@ -327,10 +327,10 @@ impl Lowering<'_> {
                 Pending::Ready(Binding::Tuple(a))
             }
             // One side never gets here, or the variable is looked at only where it is set.
-            (Some(live), None | Some(Binding::Maybe(_))) if joining.sides[1].diverges || hidden => {
+            (Some(live), None) if joining.sides[1].diverges || hidden => {
                 return self.export(joining, 0, live, name, set_at);
             }
-            (None | Some(Binding::Maybe(_)), Some(live)) if joining.sides[0].diverges || hidden => {
+            (None, Some(live)) if joining.sides[0].diverges || hidden => {
                 return self.export(joining, 1, live, name, set_at);
             }
             (Some(Binding::Maybe(u)), _) | (_, Some(Binding::Maybe(u))) => {

@@ -1,12 +1,13 @@
 //! What a `for` loop goes over: ranges, arrays, and `enumerate`, `zip` and `reversed` of them.
 
-use super::env::View;
+use super::env::{Binding, Unset, UnsetReason};
 use super::operand::Operand;
 use super::{Lowered, Lowering};
 use crate::ir::{Op, Value};
 use crate::ops::Prim;
 use crate::span::{Diagnostic, Span};
 use crate::surface::tree::{Expr, Iter, IterKind};
+use std::sync::Arc;
 
 /// What a `for` loop goes over: how often, and what the items are.
 #[derive(Debug)]
@@ -17,7 +18,8 @@ pub(super) enum Items {
         by: Option<Value>,
         bound: Option<i64>,
     },
-    Array(View),
+    /// The items of the array that a hidden variable holds: a write to what it may share memory with is noticed.
+    Array(Arc<str>),
     Enumerate(Box<Items>, Value),
     Zip(Vec<Items>),
     /// Backwards, given how many there are.
@@ -85,9 +87,7 @@ impl Lowering<'_> {
             }
             IterKind::Items(e) => {
                 let operand = self.expr(e)?;
-                let view = self.as_view(operand, e.span)?;
-                let n = self.dims_of(&view)[0];
-                (Items::Array(view), n)
+                self.array_items(operand, e.span)?
             }
             IterKind::Enumerate { of, start } => {
                 let (of, n) = self.items(of)?;
@@ -117,10 +117,29 @@ impl Lowering<'_> {
         })
     }
 
-    /// Item `k`.
-    pub(super) fn item(&mut self, items: &Items, k: Value, span: Span) -> Operand {
-        self.b.at(span);
+    /// The items of an array, and how many there are.
+    pub(super) fn array_items(&mut self, operand: Operand, span: Span) -> Lowered<(Items, Value)> {
+        let view = self.as_view(operand, span)?;
+        let n = self.dims_of(&view)[0];
+        let name: Arc<str> = format!("items at {}", span.start).into();
+        self.env.bind(&name, Binding::Array(view), span);
+        Ok((Items::Array(name), n))
+    }
+
+    /// Forgets the hidden variables.
+    pub(super) fn unbind_items(&mut self, items: &Items) {
         match items {
+            Items::Range { .. } => {}
+            Items::Array(name) => self.env.unbind(name),
+            Items::Enumerate(of, _) | Items::Reversed(of, _) => self.unbind_items(of),
+            Items::Zip(all) => all.iter().for_each(|of| self.unbind_items(of)),
+        }
+    }
+
+    /// Item `k`.
+    pub(super) fn item(&mut self, items: &Items, k: Value, span: Span) -> Lowered<Operand> {
+        self.b.at(span);
+        Ok(match items {
             Items::Range { lo, by, bound } => {
                 let i = match by {
                     None => k,
@@ -135,28 +154,43 @@ impl Lowering<'_> {
                 }
                 Operand::Scalar(i)
             }
-            Items::Array(view) => {
+            Items::Array(name) => {
                 self.lower_bounds.insert(k, 0);
-                self.item_of(view, k, span)
+                match self.env.own(name).map(|(b, _)| b.clone()) {
+                    Some(Binding::Array(view)) => self.item_of(&view, k, span),
+                    Some(Binding::Maybe(Unset {
+                        reason: UnsetReason::Stale(other), by, ..
+                    })) => {
+                        let message = format!(
+                            "the loop may go over the array of `{other}`, which is written in it"
+                        );
+                        return Err(Diagnostic::new("ambiguous-alias", message)
+                            .label(span, "what the loop goes over")
+                            .label(by, format!("`{other}` is written here"))
+                            .help("go over a copy: `for v in np.copy(...)`"));
+                    }
+                    _ => unreachable!("bound before the loop"),
+                }
             }
             Items::Enumerate(of, start) => {
                 let number = self.b.prim(Prim::IAdd, &[*start, k]);
                 if let Some(low) = self.lower_bound(*start) {
                     self.lower_bounds.insert(number, low);
                 }
-                let item = self.item(of, k, span);
+                let item = self.item(of, k, span)?;
                 Operand::Tuple(vec![(Operand::Scalar(number), span), (item, span)])
             }
             Items::Zip(all) => {
-                Operand::Tuple(all.iter().map(|of| (self.item(of, k, span), span)).collect())
+                let items = all.iter().map(|of| Ok((self.item(of, k, span)?, span)));
+                Operand::Tuple(items.collect::<Lowered<_>>()?)
             }
             Items::Reversed(of, n) => {
                 let one = self.b.i64(1);
                 let last = self.b.prim(Prim::WSub, &[*n, one]);
                 let k = self.b.prim(Prim::WSub, &[last, k]);
                 self.lower_bounds.insert(k, 0);
-                self.item(of, k, span)
+                self.item(of, k, span)?
             }
-        }
+        })
     }
 }

@@ -17,7 +17,7 @@ use super::{Lowered, Lowering};
 use crate::ir::{Op, Type, Value};
 use crate::ops::Prim;
 use crate::span::{Diagnostic, Span};
-use crate::surface::tree::{Expr, Iter, IterKind, Stmt, StmtKind, Target};
+use crate::surface::tree::{Expr, ExprKind, Iter, IterKind, Stmt, StmtKind, Target};
 use std::sync::Arc;
 
 /// Most times the body of one loop is lowered again.
@@ -64,12 +64,8 @@ impl Lowering<'_> {
                 Operand::Tuple(numbers) => Operand::List(numbers),
                 other => other,
             };
-            let view = self.as_view(operand, e.span)?;
-            let n = self.dims_of(&view)[0];
-            let zero = self.b.i64(0);
-            let kind =
-                Kind::For { target, items: Items::Array(view), from: zero, to: n, at: e.span };
-            return self.looping(&kind, body, span);
+            let (items, to) = self.array_items(operand, e.span)?;
+            return self.counted(target, items, to, e.span, body, span);
         }
         if let IterKind::Range { start, stop, step } = &iter.kind {
             let [lo, hi, by] = self.bounds(start, stop, step)?;
@@ -78,8 +74,26 @@ impl Lowering<'_> {
             return self.looping(&Kind::For { target, items, from, to, at: iter.span }, body, span);
         }
         let (items, to) = self.items(iter)?;
+        self.counted(target, items, to, iter.span, body, span)
+    }
+
+    /// A loop over items counted from 0.
+    fn counted(
+        &mut self,
+        target: &Target,
+        items: Items,
+        to: Value,
+        at: Span,
+        body: &[Stmt],
+        span: Span,
+    ) -> Lowered<()> {
         let from = self.b.i64(0);
-        self.looping(&Kind::For { target, items, from, to, at: iter.span }, body, span)
+        let kind = Kind::For { target, items, from, to, at };
+        self.looping(&kind, body, span)?;
+        if let Kind::For { items, .. } = &kind {
+            self.unbind_items(items);
+        }
+        Ok(())
     }
 
     /// A loop over a tuple of different things: its body once for each.
@@ -122,6 +136,7 @@ impl Lowering<'_> {
                 // Storage has other numbers the next time.
                 let Guess { scalars, set, split, .. } = guess;
                 self.guesses.insert(key, Guess { scalars, set, split, ..Guess::default() });
+                self.never_ends(kind, body, span);
                 return Ok(());
             }
             guess = wider;
@@ -131,6 +146,17 @@ impl Lowering<'_> {
         Err(Diagnostic::new("too-large", "what this loop carries cannot be found")
             .label(span, "this loop")
             .help("use fewer variables that change their kind or share arrays"))
+    }
+
+    /// What follows `while True` without a `break` is never reached: the function has returned.
+    fn never_ends(&mut self, kind: &Kind, body: &[Stmt], span: Span) {
+        let Kind::While(cond) = kind else { return };
+        let always = matches!(cond.kind, ExprKind::Bool(true) | ExprKind::Int(1));
+        let escapes = escapes(body);
+        if always && escapes.returns && !escapes.breaks {
+            let yes = self.b.bool(true);
+            self.env.bind(RETURNED, Binding::Scalar(yes), span);
+        }
     }
 
     /// Appends the loop under a guess; gives back what it needs beyond it.
@@ -185,7 +211,7 @@ impl Lowering<'_> {
         let mut head = Head { env, carries, wanted: Guess::default(), span };
         match kind {
             Kind::For { target, items, at, .. } => {
-                let item = self.item(items, values[0], *at);
+                let item = self.item(items, values[0], *at)?;
                 self.assign(target, item, target.span())?;
             }
             Kind::While(cond) => {

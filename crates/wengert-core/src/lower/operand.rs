@@ -63,7 +63,11 @@ impl Lowering<'_> {
 
     /// An array as a view: what was just made gets storage.
     pub(super) fn stored(&mut self, fresh: &Fresh) -> View {
-        let storage = self.env.new_storage(fresh.value);
+        // A value that is an array already gets storage of its own.
+        let taken = self.env.all_storage().any(|s| self.env.version(s) == fresh.value);
+        let value = if taken { self.b.op(Op::Copy, &[fresh.value])[0] } else { fresh.value };
+        self.keep_units(value, fresh.value);
+        let storage = self.env.new_storage(value);
         if let Some(base) = fresh.shares {
             self.env.share(storage, base);
         }

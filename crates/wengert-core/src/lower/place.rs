@@ -1,7 +1,7 @@
 //! What `x[...]` names: one element, a part, rows, what a mask picks; reading it and writing it.
 
 use super::env::{Part, Pick, View};
-use super::operand::{Operand, described, described_rank};
+use super::operand::{Fresh, Operand, described, described_rank};
 use super::{Lowered, Lowering};
 use crate::arrays;
 use crate::ir::{Elem, Op, Type, Value};
@@ -91,6 +91,13 @@ impl Lowering<'_> {
             Place::Element(view, index) => {
                 let x = self.env.version(view.storage);
                 Operand::Scalar(self.b.element(x, &index))
+            }
+            // Part of a list is a copy.
+            Place::Part(view) if self.env.is_list(view.storage) => {
+                let value = self.read(&view, span);
+                let copy = self.stored(&Fresh { value, shares: None });
+                self.env.mark_list(copy.storage);
+                Operand::Array(copy)
             }
             Place::Part(view) => Operand::Array(view),
             Place::Rows(view, rows) => {

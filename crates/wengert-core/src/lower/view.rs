@@ -3,7 +3,7 @@
 use super::env::{Part, Pick, View};
 use super::operand::{Operand, described_rank};
 use super::{Lowered, Lowering};
-use crate::ir::{Elem, Type, Value};
+use crate::ir::{Elem, Op, Type, Value};
 use crate::ops::{ArrayOp, Prim};
 use crate::span::{Diagnostic, Span};
 use std::rc::Rc;
@@ -157,19 +157,16 @@ impl Lowering<'_> {
         let v = self.convert(v, self.elem(x), at)?;
         self.b.at(span);
         let dims = self.dims_of(view);
-        let v = self.spread(v, &dims, &[]);
-        let next = match &view.part {
-            None => {
-                // All of it: nothing of the old version is left but its shape.
-                let section = self.section(view);
-                self.b.array(ArrayOp::Put, &[&[x][..], &section, &[v]].concat())
-            }
-            Some(part) => {
-                let section = self.section(view);
-                let v = self.in_base_order(v, part);
-                self.b.array(ArrayOp::Put, &[&[x][..], &section, &[v]].concat())
-            }
-        };
+        let mut v = self.spread(v, &dims, &[]);
+        if let Some(part) = &view.part {
+            v = self.in_base_order(v, part);
+        }
+        if v == x {
+            // An array is not written while it is read.
+            v = self.b.op(Op::Copy, &[x])[0];
+        }
+        let section = self.section(view);
+        let next = self.b.array(ArrayOp::Put, &[&[x][..], &section, &[v]].concat());
         self.next_version(view, next, span);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The arguments of library functions: in the order of the parameters, and read as what is needed.
 
 use crate::ir::{Builder, Elem, Type, Value};
-use crate::lower::env::View;
+use crate::lower::env::{StorageId, View};
 use crate::lower::operand::{Operand, described, described_operand, described_rank, join_elem};
 use crate::lower::{Lowered, Lowering};
 use crate::ops::Scalar;
@@ -79,10 +79,29 @@ impl Lowering<'_> {
 
     /// The value of an argument that must be an array.
     pub(super) fn array_value(&mut self, given: &Given, k: usize) -> Lowered<Value> {
+        let v = self.argument(given.needed(k))?;
+        self.is_array(given, k, v)?;
+        Ok(v)
+    }
+
+    /// The same, and the storage it shares memory with.
+    pub(super) fn shared_value(
+        &mut self,
+        given: &Given,
+        k: usize,
+    ) -> Lowered<(Value, Option<StorageId>)> {
         let a = given.needed(k);
-        let v = self.argument(a)?;
+        let operand = self.operand(a)?;
+        let v = self.value(&operand, a.span())?;
+        self.is_array(given, k, v)?;
+        Ok((v, storage_of(&operand)))
+    }
+
+    /// Whether an argument that has been evaluated is an array.
+    pub(super) fn is_array(&self, given: &Given, k: usize, v: Value) -> Lowered<()> {
+        let a = given.needed(k);
         if self.b.ty(v).is_array() {
-            return Ok(v);
+            return Ok(());
         }
         let message = format!("`{}` takes an array", given.name);
         Err(Diagnostic::new("type", message)
@@ -248,6 +267,15 @@ impl Lowering<'_> {
             return Ok(self.made(v));
         }
         Ok(Operand::fresh(self.copy(v)))
+    }
+}
+
+/// The storage an array shares memory with.
+pub(super) fn storage_of(operand: &Operand) -> Option<StorageId> {
+    match operand {
+        Operand::Array(view) => Some(view.storage),
+        Operand::Fresh(fresh) => fresh.shares,
+        _ => None,
     }
 }
 

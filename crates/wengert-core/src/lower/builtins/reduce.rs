@@ -3,7 +3,7 @@
 use super::arguments::Given;
 use crate::arrays;
 use crate::ir::Value;
-use crate::lower::operand::Operand;
+use crate::lower::operand::{Fresh, Operand};
 use crate::lower::{Lowered, Lowering};
 use crate::ops::ArrayOp;
 use crate::span::Diagnostic;
@@ -129,7 +129,7 @@ impl Lowering<'_> {
 
     /// What goes along one axis, or all elements in order.
     pub(super) fn along_axis(&mut self, given: &Given) -> Lowered<Operand> {
-        let x = self.array_value(given, 0)?;
+        let (x, shares) = self.shared_value(given, 0)?;
         let rank = self.b.ty(x).rank();
         let axis = if given.name == "sorted" { None } else { self.axis(given, 1, rank)? };
         let v = self.by(given, |b| match given.name {
@@ -144,6 +144,9 @@ impl Lowering<'_> {
         })?;
         if matches!(given.name, "argmax" | "argmin") {
             self.lower_bounds.insert(v, 0);
+        }
+        if given.name == "flip" {
+            return Ok(Operand::Fresh(Fresh { value: v, shares }));
         }
         self.copied(v, x)
     }
@@ -187,7 +190,9 @@ impl Lowering<'_> {
             let v = self.combine(BinaryOp::Mul, x, y, span)?;
             return Ok(self.made(v));
         }
-        let (x, y) = (self.array_value(given, 0)?, self.array_value(given, 1)?);
+        for (v, k) in [(x, 0), (y, 1)] {
+            self.is_array(given, k, v)?;
+        }
         let ranks = (self.b.ty(x).rank(), self.b.ty(y).rank());
         let v = self.by(given, |b| match given.name {
             "dot" if ranks.0 == 1 && ranks.1 == 1 => arrays::dot(b, x, y),
@@ -205,12 +210,14 @@ impl Lowering<'_> {
 
     /// `np.diag` and `np.trace`.
     pub(super) fn diagonal(&mut self, given: &Given) -> Lowered<Operand> {
-        let x = self.array_value(given, 0)?;
+        let (x, shares) = self.shared_value(given, 0)?;
         let v = self.by(given, |b| match given.name {
             "diag" => arrays::diag(b, x),
             _ => arrays::trace(b, x),
         })?;
-        Ok(self.made(v))
+        // The diagonal of a matrix is part of it.
+        let part = given.name == "diag" && self.b.ty(x).rank() == 2;
+        Ok(if part { Operand::Fresh(Fresh { value: v, shares }) } else { self.made(v) })
     }
 
     pub(super) fn einsum(&mut self, given: &Given) -> Lowered<Operand> {

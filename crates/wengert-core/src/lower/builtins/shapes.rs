@@ -1,6 +1,6 @@
 //! The same elements in another shape or order, several arrays in one, and some elements of one.
 
-use super::arguments::{Argument, Given};
+use super::arguments::{Argument, Given, storage_of};
 use crate::arrays;
 use crate::ir::{Op, Value};
 use crate::lower::operand::{Fresh, Operand};
@@ -187,12 +187,16 @@ impl Lowering<'_> {
 
     /// `np.broadcast_to`, as an array of its own.
     pub(super) fn broadcast_to(&mut self, given: &Given) -> Lowered<Operand> {
-        let x = self.number(given, 0)?;
-        let a = given.needed(1);
-        let dims = self.shape(a)?;
+        let a = given.needed(0);
+        let operand = self.operand(a)?;
+        let (x, shares) = (self.value(&operand, a.span())?, storage_of(&operand));
+        let dims = self.shape(given.needed(1))?;
         let v = self.by(given, |b| arrays::broadcast(b, x, &dims))?;
         self.note_dims(v, &dims);
-        self.copied(v, x)
+        if v == x {
+            return self.copied(v, x);
+        }
+        Ok(Operand::Fresh(Fresh { value: v, shares }))
     }
 
     /// `np.roll`.
