@@ -8,7 +8,7 @@
 
 use super::ends::Head;
 use super::env::{Binding, Unset, UnsetReason};
-use super::guess::{Carry, Guess};
+use super::guess::{Carry, Found, Guess};
 use super::items::Items;
 use super::names::{diverges, escapes, escapes_of};
 use super::operand::Operand;
@@ -98,9 +98,15 @@ impl Lowering<'_> {
             .label(span, "this loop")
             .help("loop over a range, or over one array with an axis more: `np.stack([...])`"));
         }
-        for (item, at) in items {
+        let path = self.scopes.last().map_or(0, |s| s.path);
+        for (k, (item, at)) in items.into_iter().enumerate() {
+            // What loops in the body carry depends on the item.
+            self.enter_path((path, span, k));
             self.assign(target, item, at)?;
             self.stmts(&body.iter().collect::<Vec<_>>())?;
+        }
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.path = path;
         }
         Ok(())
     }
@@ -109,8 +115,8 @@ impl Lowering<'_> {
     fn looping(&mut self, kind: &Kind, body: &[Stmt], span: Span) -> Lowered<()> {
         let key = (self.scopes.last().map_or(0, |s| s.path), span);
         let mut guess = self.first_guess(kind.target(), body);
-        if let Some(known) = self.guesses.get(&key) {
-            guess.widen(known.clone());
+        if let Some(found) = self.found.get(&key) {
+            guess.widen(self.recalled(found));
         }
         let before = self.env.clone();
         let mark = self.b.mark();
@@ -119,9 +125,7 @@ impl Lowering<'_> {
             let mut wider = guess.clone();
             wider.widen(wanted);
             if wider == guess {
-                // Storage has other numbers the next time.
-                let Guess { scalars, set, split, .. } = guess;
-                self.guesses.insert(key, Guess { scalars, set, split, ..Guess::default() });
+                self.found.insert(key, Found { guess, env: before });
                 return Ok(());
             }
             guess = wider;
