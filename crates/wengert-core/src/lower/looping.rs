@@ -3,8 +3,9 @@
 //! What a loop carries depends on its body, and what the body means on what is carried: an integer before
 //! the loop may be a float after the first iteration, two names may come to share an array, a called
 //! function may write one. So the body is lowered under a [`Guess`]. Wherever an iteration ends, the
-//! variables are compared with the guess ([`super::ends`]); where they do not fit, the code is thrown away and made again
-//! under a wider guess. Guesses only grow, and the first one, read off the tree, is mostly right.
+//! variables are compared with the guess ([`super::ends`]); where they do not fit, the code is thrown away
+//! and made again under a wider guess. Guesses only grow, and the first one, read off the tree, is mostly
+//! right.
 
 use super::ends::Head;
 use super::env::{Binding, Unset, UnsetReason};
