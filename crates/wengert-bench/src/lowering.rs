@@ -161,20 +161,37 @@ fn branches() -> String {
     text
 }
 
-/// Loops twelve deep, in the innermost of which integers become floats and arrays change places.
+/// Loops twelve deep, in which integers become floats, arrays change places, an inner function writes an array
+/// and a name is used for things of two kinds: none of that is seen before the innermost loop is lowered.
 fn widening() -> String {
     let depth = 12;
-    let mut text = String::from("def f(x, v, m, n):\n    s = 0\n    u = v\n");
+    let mut text = String::from(
+        "def f(x, v, m, n):
+    s = 0
+    u = v
+    h = v * 2.0
+    def touch(y):
+        h[0] = y
+        return y
+",
+    );
     for d in 0..depth {
         let pad = "    ".repeat(d + 1);
-        let _ = write!(text, "{pad}c{d} = 0\n{pad}w{d} = v\n{pad}for i{d} in range(n):\n");
+        let _ = writeln!(text, "{pad}c{d} = 0");
+        let _ = writeln!(text, "{pad}w{d} = v");
+        let _ = writeln!(text, "{pad}t{d} = 0.0");
+        let _ = writeln!(text, "{pad}for i{d} in range(n):");
     }
     let pad = "    ".repeat(depth + 1);
-    let _ = write!(text, "{pad}s = s + 0.5\n{pad}c0 = c0 + x\n");
+    let _ = writeln!(text, "{pad}s = s + 0.5");
+    let _ = writeln!(text, "{pad}c0 = c0 + touch(x)");
     for d in (0..depth).rev() {
         let pad = "    ".repeat(d + 2);
-        let _ = write!(text, "{pad}c{d} = c{d} + s\n{pad}w{d} = w{d} * 0.5\n{pad}u = w{d}\n");
+        let _ = writeln!(text, "{pad}c{d} = c{d} + s");
+        let _ = writeln!(text, "{pad}w{d} = w{d} * 0.5");
+        let _ = writeln!(text, "{pad}t{d} = w{d}");
+        let _ = writeln!(text, "{pad}u = t{d}");
     }
-    text.push_str("    return s + c0 + u[0]\n");
+    text.push_str("    return s + c0 + u[0] + h[0]\n");
     text
 }

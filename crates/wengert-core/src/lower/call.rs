@@ -55,17 +55,26 @@ impl Lowering<'_> {
     /// Lowers the body of a function whose parameters are bound; gives back what it returns.
     /// A function called for what it writes alone (`needs_value` is false) may return nothing.
     pub(super) fn body(&mut self, func: &Function, needs_value: bool) -> Lowered<Vec<Operand>> {
-        let mut hasher = DefaultHasher::new();
-        (self.scopes.last().map(|s| s.path), self.b.span(), func.span).hash(&mut hasher);
+        let path = (self.scopes.last().map(|s| s.path), self.b.span(), func.span);
         self.scopes.push(Scope {
             defined_at: func.span,
             locals: assigned(&func.body),
             returns: None,
-            path: hasher.finish() as usize,
+            path: 0,
         });
+        self.enter_path(path);
         let results = self.body_in_scope(func, needs_value);
         self.scopes.pop();
         results
+    }
+
+    /// Tells the code lowered now from other copies of the same statements.
+    pub(super) fn enter_path(&mut self, path: impl Hash) {
+        let mut hasher = DefaultHasher::new();
+        path.hash(&mut hasher);
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.path = hasher.finish() as usize;
+        }
     }
 
     fn body_in_scope(&mut self, func: &Function, needs_value: bool) -> Lowered<Vec<Operand>> {

@@ -57,7 +57,7 @@ impl Lowering<'_> {
         for (a, b) in self.env.shares().clone() {
             for x in slots.of(a, head) {
                 for y in slots.of(b, head) {
-                    head.want_share(&carries, x, y);
+                    head.want_share(x, y);
                 }
             }
         }
@@ -75,7 +75,6 @@ impl Lowering<'_> {
     ) -> Lowered<Value> {
         let own = self.b.ty(head.env.version(storage));
         let ty = self.type_of(view);
-        let carries = head.carries.clone();
         if ty != own {
             // Another kind of array after an iteration: its names cannot be used.
             let reason = UnsetReason::Kind;
@@ -92,7 +91,7 @@ impl Lowering<'_> {
         } else {
             let copy = self.read_copy(view, head.span);
             for other in slots.of(view.storage, head) {
-                head.want_share(&carries, storage, other);
+                head.want_share(storage, other);
             }
             copy
         };
@@ -106,9 +105,8 @@ impl Lowering<'_> {
     /// Variables that are not arrays, before and after an iteration.
     fn compare_scalars(&mut self, head: &mut Head) {
         let depth = self.env.depth() - 1;
-        let all: Vec<(usize, Arc<str>, Binding, Span)> =
-            head.env.all_names().map(|(d, n, (b, at))| (d, n.clone(), b.clone(), *at)).collect();
-        for (d, name, old, at) in all {
+        for (d, name) in head.env.differing(&self.env) {
+            let Some((old, at)) = head.env.at_depth(d, &name).cloned() else { continue };
             let now = self.env.at_depth(d, &name).map(|(b, _)| b.clone());
             let lost = |reason| Unset { reason, set_at: at, by: head.span };
             match (old, now) {
@@ -161,7 +159,7 @@ impl Lowering<'_> {
     fn compare_arrays(&mut self, head: &mut Head) -> BTreeMap<StorageId, View> {
         let depth = self.env.depth() - 1;
         let mut targets = BTreeMap::new();
-        let carried: Vec<StorageId> = head
+        let carried: BTreeSet<StorageId> = head
             .carries
             .iter()
             .filter_map(|c| match c {
@@ -169,23 +167,26 @@ impl Lowering<'_> {
                 Carry::Scalar { .. } => None,
             })
             .collect();
+        let mut rebound = BTreeSet::new();
+        for (d, name) in head.env.differing(&self.env) {
+            if let Some((Binding::Array(old), _)) = head.env.at_depth(d, &name)
+                && let Some((Binding::Array(now), _)) = self.env.at_depth(d, &name)
+                && now != old
+            {
+                rebound.insert(old.storage);
+            }
+        }
         for s in head.env.all_storage().filter(|s| !carried.contains(s)) {
-            let rebound = head.env.names_of(s).into_iter().any(|(d, name, _)| {
-                let old = head.env.at_depth(d, &name).map(|(b, _)| b);
-                match self.env.at_depth(d, &name).map(|(b, _)| b) {
-                    Some(now @ Binding::Array(_)) => Some(now) != old,
-                    _ => false,
-                }
-            });
-            if rebound || self.env.version(s) != head.env.version(s) {
+            if rebound.contains(&s) || self.env.version(s) != head.env.version(s) {
                 head.wanted.storage.insert(s);
             }
         }
+        let mut names = head.env.names_by_storage();
         for s in carried {
             let whole = View::whole(s);
             // Where each of its names points now; all of it where the name still means what it meant.
             let mut now: Vec<(usize, Arc<str>, View)> = Vec::new();
-            for (d, name, _) in head.env.names_of(s) {
+            for (d, name) in names.remove(&s).unwrap_or_default() {
                 let Some((Binding::Array(old), _)) = head.env.at_depth(d, &name) else { continue };
                 let Some((Binding::Array(new), _)) = self.env.at_depth(d, &name) else { continue };
                 if old == new {
@@ -242,12 +243,12 @@ impl Slots {
 }
 
 impl Head {
-    fn want_share(&mut self, carries: &[Carry], a: StorageId, b: StorageId) {
+    fn want_share(&mut self, a: StorageId, b: StorageId) {
         if a == b || self.env.shares().contains(&(a.min(b), a.max(b))) {
             return;
         }
         let slot = |s: StorageId| {
-            let found = carries.iter().find_map(|c| match c {
+            let found = self.carries.iter().find_map(|c| match c {
                 Carry::Storage { storage, slot } if *storage == s => Some(slot.clone()),
                 _ => None,
             });

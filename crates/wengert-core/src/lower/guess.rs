@@ -1,7 +1,7 @@
 //! Guesses: what a loop is taken to carry, the first of them, how a guess grows, and the bindings at the
 //! head of the loop that it asks for.
 
-use super::env::{Binding, StorageId, Unset, View};
+use super::env::{Binding, Env, StorageId, Unset, View};
 use super::names::{assigned, escapes, likely_written, target};
 use super::operand::join_elem;
 use super::stmt::RETURNED;
@@ -37,6 +37,13 @@ pub(super) enum Slot {
     Old(StorageId),
     /// Made at the head for this variable.
     New(Arc<str>),
+}
+
+/// What a loop was found to carry, and the bindings before it.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) guess: Guess,
+    pub(super) env: Env,
 }
 
 /// One value a loop carries.
@@ -93,6 +100,52 @@ impl Lowering<'_> {
                 }
                 _ => {}
             }
+        }
+        guess
+    }
+
+    /// What was found when a loop was lowered before, as a guess for now: when the loop around it is lowered
+    /// again, it is not found again round by round, which would double the work at each level.
+    pub(super) fn recalled(&self, found: &Found) -> Guess {
+        let Guess { scalars, set, split, lost, storage, shares, growing } = found.guess.clone();
+        let mut guess = Guess { scalars, set, split, ..Guess::default() };
+        // With numbers or arrays of another kind fewer variables may be lost. One that cannot be used makes
+        // no difference.
+        let same = found.env.all_names().all(|(depth, name, (old, _))| {
+            match (old, self.env.at_depth(depth, name).map(|(b, _)| b)) {
+                (_, Some(Binding::Maybe(_))) => true,
+                (Binding::Scalar(v), Some(Binding::Scalar(w))) => self.b.ty(*v) == self.b.ty(*w),
+                (Binding::Array(v), Some(Binding::Array(w))) => {
+                    self.type_in(&found.env, v) == self.type_of(w)
+                }
+                (old, now) => Some(old) == now,
+            }
+        });
+        if !same {
+            return guess;
+        }
+        // Storage may have other numbers now: it is found by its names.
+        let names = found.env.names_by_storage();
+        let now = |s: &StorageId| {
+            let views = names.get(s).into_iter().flatten();
+            let views = views.filter_map(|(depth, name)| match self.env.at_depth(*depth, name) {
+                Some((Binding::Array(view), _)) => Some(view.storage),
+                _ => None,
+            });
+            views.collect::<BTreeSet<StorageId>>()
+        };
+        let slots = |slot: &Slot| match slot {
+            Slot::Old(s) => now(s).into_iter().map(Slot::Old).collect(),
+            new => vec![new.clone()],
+        };
+        guess.lost = lost;
+        guess.storage = storage.iter().flat_map(now).collect();
+        guess.growing = growing.iter().flat_map(slots).collect();
+        for (a, b) in &shares {
+            let others = slots(b);
+            guess.shares.extend(
+                slots(a).iter().flat_map(|a| others.iter().map(|b| (a.clone(), b.clone()))),
+            );
         }
         guess
     }

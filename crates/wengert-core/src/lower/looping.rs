@@ -3,12 +3,13 @@
 //! What a loop carries depends on its body, and what the body means on what is carried: an integer before
 //! the loop may be a float after the first iteration, two names may come to share an array, a called
 //! function may write one. So the body is lowered under a [`Guess`]. Wherever an iteration ends, the
-//! variables are compared with the guess ([`super::ends`]); where they do not fit, the code is thrown away and made again
-//! under a wider guess. Guesses only grow, and the first one, read off the tree, is mostly right.
+//! variables are compared with the guess ([`super::ends`]); where they do not fit, the code is thrown away
+//! and made again under a wider guess. Guesses only grow, and the first one, read off the tree, is mostly
+//! right.
 
 use super::ends::Head;
 use super::env::{Binding, Unset, UnsetReason};
-use super::guess::{Carry, Guess};
+use super::guess::{Carry, Found, Guess};
 use super::items::Items;
 use super::names::{diverges, escapes, escapes_of};
 use super::operand::Operand;
@@ -112,9 +113,15 @@ impl Lowering<'_> {
             .label(span, "this loop")
             .help("loop over a range, or over one array with an axis more: `np.stack([...])`"));
         }
-        for (item, at) in items {
+        let path = self.scopes.last().map_or(0, |s| s.path);
+        for (k, (item, at)) in items.into_iter().enumerate() {
+            // What loops in the body carry depends on the item.
+            self.enter_path((path, span, k));
             self.assign(target, item, at)?;
             self.stmts(&body.iter().collect::<Vec<_>>())?;
+        }
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.path = path;
         }
         Ok(())
     }
@@ -123,8 +130,8 @@ impl Lowering<'_> {
     fn looping(&mut self, kind: &Kind, body: &[Stmt], span: Span) -> Lowered<()> {
         let key = (self.scopes.last().map_or(0, |s| s.path), span);
         let mut guess = self.first_guess(kind.target(), body);
-        if let Some(known) = self.guesses.get(&key) {
-            guess.widen(known.clone());
+        if let Some(found) = self.found.get(&key) {
+            guess.widen(self.recalled(found));
         }
         let before = self.env.clone();
         let mark = self.b.mark();
@@ -133,9 +140,7 @@ impl Lowering<'_> {
             let mut wider = guess.clone();
             wider.widen(wanted);
             if wider == guess {
-                // Storage has other numbers the next time.
-                let Guess { scalars, set, split, .. } = guess;
-                self.guesses.insert(key, Guess { scalars, set, split, ..Guess::default() });
+                self.found.insert(key, Found { guess, env: before });
                 self.never_ends(kind, body, span);
                 return Ok(());
             }

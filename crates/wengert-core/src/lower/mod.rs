@@ -45,7 +45,7 @@ use crate::span::{Diagnostic, Span};
 use crate::surface::tree;
 use call::Scope;
 use env::Env;
-use guess::Guess;
+use guess::Found;
 use operand::Operand;
 use recursion::Recursive;
 use std::collections::HashMap;
@@ -134,7 +134,7 @@ struct Lowering<'t> {
     /// The functions being lowered, outermost first.
     scopes: Vec<Scope>,
     /// What loops were found to carry, for when they are lowered again.
-    guesses: HashMap<(usize, Span), Guess>,
+    found: HashMap<(usize, Span), Found>,
     /// How many calls have been written out.
     expansions: usize,
     /// Functions that call themselves.
@@ -159,7 +159,7 @@ impl<'t> Lowering<'t> {
             lower_bounds: HashMap::new(),
             units: HashMap::new(),
             scopes: Vec::new(),
-            guesses: HashMap::new(),
+            found: HashMap::new(),
             expansions: 0,
             recursive,
         };

@@ -1,6 +1,6 @@
 //! Views: parts of storage as arrays, read, written and with their axes in another order.
 
-use super::env::{Part, Pick, View};
+use super::env::{Env, Part, Pick, View};
 use super::operand::{Operand, described_rank};
 use super::{Lowered, Lowering};
 use crate::ir::{Elem, Op, Type, Value};
@@ -19,8 +19,14 @@ impl Lowering<'_> {
 
     /// The type a view has when it is read.
     pub(super) fn type_of(&self, view: &View) -> Type {
-        let elem = self.elem(self.env.version(view.storage));
-        Type::of(elem, self.rank_of(view))
+        self.type_in(&self.env, view)
+    }
+
+    /// The type a view has under other bindings.
+    pub(super) fn type_in(&self, env: &Env, view: &View) -> Type {
+        let ty = self.b.ty(env.version(view.storage));
+        let rank = view.part.as_ref().map_or(ty.rank(), |part| part.axes.len());
+        Type::of(ty.elem().unwrap_or(Elem::F64), rank)
     }
 
     /// The number of elements along each axis of a view.

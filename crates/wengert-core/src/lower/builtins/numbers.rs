@@ -67,7 +67,7 @@ impl Lowering<'_> {
     }
 
     /// `float(x)` and `np.float32(x)`.
-    pub(super) fn to_float(&mut self, given: &Given) -> Lowered<Operand> {
+    pub(super) fn float_of(&mut self, given: &Given) -> Lowered<Operand> {
         let span = given.span;
         let x = self.number(given, 0)?;
         let elem = if given.name == "float" { Elem::F64 } else { Elem::F32 };
@@ -76,7 +76,7 @@ impl Lowering<'_> {
     }
 
     /// `int(x)`, and the roundings of `math` that give integers.
-    pub(super) fn to_integer(&mut self, given: &Given) -> Lowered<Operand> {
+    pub(super) fn integer_of(&mut self, given: &Given) -> Lowered<Operand> {
         let span = given.span;
         let a = given.needed(0);
         let operand = self.operand(a)?;
@@ -116,7 +116,7 @@ impl Lowering<'_> {
     }
 
     /// `bool(x)`.
-    pub(super) fn to_truth(&mut self, given: &Given) -> Lowered<Operand> {
+    pub(super) fn truth_of(&mut self, given: &Given) -> Lowered<Operand> {
         let a = given.needed(0);
         let operand = self.operand(a)?;
         self.truth(&operand, a.span()).map(Operand::Scalar)

@@ -98,7 +98,7 @@ impl Lowering<'_> {
         let a = given.needed(0);
         let op = if given.name == "prod_items" { BinaryOp::Mul } else { BinaryOp::Add };
         let start = match given.optional(1) {
-            Some(start) => Some((self.operand(&start)?, start.span())),
+            Some(start) => Some((self.operand(start)?, start.span())),
             _ => None,
         };
         let total = match self.operand(a)? {
