@@ -3,6 +3,7 @@
 //! - `cargo xtask test`: everything a change must pass. What CI runs.
 //! - `cargo xtask long`: tests that scale with an environment variable, scaled up; see [`LONG`]. Then the elementary
 //!   functions against MPFR, where a C compiler, make and m4 are there to build it, and the faults.
+//! - `cargo xtask fuzz --seconds 600`: texts near programs, each of which must be answered.
 //! - `cargo xtask faults`: faults planted in the source, each of which a test must catch; see [`faults`].
 #![forbid(unsafe_code)]
 
@@ -13,21 +14,28 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
 /// The long runs: package, test, the variable that scales it, and how far.
-const LONG: [(&str, &str, &str, &str); 4] = [
+const LONG: [(&str, &str, &str, &str); 6] = [
     // Random programs: modes against each other and finite differences, loops run in parts.
     ("wengert-core", "generated", "WENGERT_PROGRAMS", "20000"),
     // Random programs: native code against the interpreter, to the bit.
     ("wengert-runtime", "differential", "WENGERT_PROGRAMS", "3000"),
     // Random programs: patterns and compressed derivatives, loops one step at a time.
     ("wengert-core", "structure_random", "WENGERT_PROGRAMS", "5000"),
+    // Random Python programs: CPython with NumPy against both modes and native code.
+    ("wengert", "python", "WENGERT_PROGRAMS", "5000"),
+    // Texts near programs.
+    ("wengert", "fuzz", "WENGERT_FUZZ_SECONDS", "600"),
     // Elementary functions against the machine's library; `precision` compares them with MPFR.
     ("wengert-core", "elementary", "WENGERT_POINTS", "2000000"),
 ];
+
+const FUZZ: (&str, &str, &str) = ("wengert", "fuzz", "WENGERT_FUZZ_SECONDS");
 
 const USAGE: &str = "\
 usage: cargo xtask test   formatting, lints, tests, doc tests, README examples
        cargo xtask long   the same tests on many more programs and points: many minutes,
                           and the faults
+       cargo xtask fuzz [--seconds N]   texts near programs, each of which must be answered
        cargo xtask faults [NAME]   plants faults in the source, one at a time: a test must catch each";
 
 fn main() -> ExitCode {
@@ -36,6 +44,8 @@ fn main() -> ExitCode {
     let passed = match args[..] {
         ["test"] => test(),
         ["long"] => long() && faults::run(None),
+        ["fuzz"] => scaled(FUZZ, "600"),
+        ["fuzz", "--seconds", seconds] if seconds.parse::<u64>().is_ok() => scaled(FUZZ, seconds),
         ["faults"] => faults::run(None),
         ["faults", name] => faults::run(Some(name)),
         _ => {
@@ -67,20 +77,23 @@ fn test() -> bool {
 /// The tests that scale with an environment variable, scaled up and optimised, with their output: a
 /// long run reports how far it has come.
 fn long() -> bool {
-    LONG.iter().all(|(package, test, variable, count)| {
-        let args = [
-            "test",
-            "--release",
-            "-p",
-            package,
-            "--test",
-            test,
-            "--",
-            "--nocapture",
-            "--test-threads=1",
-        ];
-        step_with(&args, &[(variable, count)])
-    }) && precision()
+    LONG.iter().all(|(package, test, variable, count)| scaled((package, test, variable), count))
+        && precision()
+}
+
+fn scaled((package, test, variable): (&str, &str, &str), count: &str) -> bool {
+    let args = [
+        "test",
+        "--release",
+        "-p",
+        package,
+        "--test",
+        test,
+        "--",
+        "--nocapture",
+        "--test-threads=1",
+    ];
+    step_with(&args, &[(variable, count)])
 }
 
 /// Elementary functions against MPFR: a package of its own, because MPFR takes C tools to build.

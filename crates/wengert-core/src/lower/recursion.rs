@@ -7,7 +7,7 @@
 //! back beside what is returned, and the caller goes on with that.
 
 use super::call::arrange;
-use super::names::{children, exprs_of};
+use super::names::{assigned, children, exprs_of};
 use super::operand::{Fresh, Operand, join_elem};
 use super::{Lowered, Lowering};
 use crate::ir::{Func, Op, Type, Value};
@@ -31,6 +31,8 @@ pub(super) struct Recursive {
     /// Per function: whether it does.
     itself: Vec<bool>,
     known: HashMap<Key, Signature>,
+    /// How many names have been given.
+    named: usize,
     done: Vec<Func>,
     /// The functions lowered in this round, with what they were found to be.
     round: Option<Round>,
@@ -61,7 +63,7 @@ impl Recursive {
             .iter()
             .map(|f| {
                 let mut names = Vec::new();
-                called(&f.body, &mut names);
+                called_by(f, &mut names);
                 names.iter().filter_map(|n| index(n)).collect()
             })
             .collect();
@@ -89,6 +91,15 @@ impl Recursive {
     }
 }
 
+/// The names of the functions a function calls, but for those that are its own.
+fn called_by(func: &Function, names: &mut Vec<String>) {
+    let mut inside = Vec::new();
+    called(&func.body, &mut inside);
+    let own = assigned(&func.body);
+    let given = |name: &String| func.params.iter().any(|p| p.name.text == *name);
+    names.extend(inside.into_iter().filter(|name| !own.contains_key(name) && !given(name)));
+}
+
 /// The names of the functions statements call.
 fn called(stmts: &[Stmt], names: &mut Vec<String>) {
     fn inside(e: &Expr, names: &mut Vec<String>) {
@@ -96,7 +107,7 @@ fn called(stmts: &[Stmt], names: &mut Vec<String>) {
             ExprKind::Call { callee: Callee::Function(name), .. } => names.push(name.text.clone()),
             // A function passed by its name may be called.
             ExprKind::Name(name) => names.push(name.clone()),
-            ExprKind::Lambda(func) => called(&func.body, names),
+            ExprKind::Lambda(func) => called_by(func, names),
             _ => {}
         }
         children(e, &mut |c| inside(c, names));
@@ -109,7 +120,7 @@ fn called(stmts: &[Stmt], names: &mut Vec<String>) {
                 called(then, names);
                 called(otherwise, names);
             }
-            StmtKind::Define(func) => called(&func.body, names),
+            StmtKind::Define(func) => called_by(func, names),
             _ => {}
         }
     }
@@ -262,7 +273,10 @@ impl Lowering<'_> {
         let guess = self.recursive.known.get(&key).cloned();
         let name = match &guess {
             Some(guess) => guess.name.clone(),
-            None => format!("{}.rec{}", func.name.text, self.recursive.known.len()).into(),
+            None => {
+                self.recursive.named += 1;
+                format!("{}.rec{}", func.name.text, self.recursive.named - 1).into()
+            }
         };
         let start = guess.clone().unwrap_or_else(|| Signature {
             name,

@@ -180,3 +180,29 @@ def unpacked(a):
     p, q = a
     (r, s), t = (p, q), a[0, 1]
     return p + r * s, t
+
+
+def rebound_inside(x, limit):
+    total = 0.0
+    for i, (a, b) in enumerate(zip(x, x)):
+        x = np.concatenate([x[1:], x[:1]]) * limit
+        total += a * b * x[i]
+    for v in x:
+        x = x * 0.5
+        total += v
+    return total, x
+
+
+def named_like_another(x):
+    def twice(rebound_inside, v):
+        return rebound_inside(rebound_inside(v) * 0.5)
+
+    return twice(lambda v: v * v + 1, x)
+
+
+def apply(caller_of_apply, v):
+    return caller_of_apply(v) * 2.0
+
+
+def caller_of_apply(x):
+    return apply(lambda v: v * v, x)

@@ -54,3 +54,13 @@ def merged(x):
         return x * 2.0
     m = len(x) // 2
     return np.concatenate([merged(x[m:]), merged(x[:m])])
+
+
+def halved(x, n: int):
+    if n <= 0:
+        return x * 2
+    return halved(x / 2, n - 1) + x
+
+
+def of_both_kinds(x):
+    return halved(3, 2) + halved(x, 2)

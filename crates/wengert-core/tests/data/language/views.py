@@ -245,3 +245,17 @@ def until(x):
         x = x * 0.5
         if x < 0.1:
             return x
+
+
+def onto_itself(x):
+    x[:] = x
+    x[::-1] = x
+    y = x
+    y[...] = x
+    return x
+
+
+def transposed_onto_itself(w):
+    w[:, :] = w.T
+    w.T[:] = w
+    return w
