@@ -5,20 +5,26 @@
 //! `cargo run --release -p wengert-bench -- passes`
 //!
 //! Operations, bytes moved and tape bytes of each gradient, before and after the fixed pipeline.
+//!
+//! `cargo run --release -p wengert-bench -- lower [--json] [--seconds S]`
+//!
+//! Milliseconds from Python text to IR, of long and of deeply nested functions.
 
 use std::process::ExitCode;
 use wengert_bench::measure::measure;
-use wengert_bench::passes;
 use wengert_bench::workload::{ALL, Workload};
+use wengert_bench::{lowering, passes};
 
 const USAGE: &str = "usage: wengert-bench loops [--json] [--seconds S] [WORKLOAD ...]
        wengert-bench passes
+       wengert-bench lower [--json] [--seconds S]
 workloads: a a0 c f2 h";
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
-    match words.next().as_deref() {
-        Some("loops") => {}
+    let command = words.next();
+    match command.as_deref() {
+        Some("loops" | "lower") => {}
         Some("passes") => return count_passes(),
         _ => {
             eprintln!("{USAGE}");
@@ -44,6 +50,9 @@ fn main() -> ExitCode {
                 }
             },
         }
+    }
+    if command.as_deref() == Some("lower") {
+        return time_lowering(json, budget);
     }
     if chosen.is_empty() {
         chosen.extend(ALL);
@@ -104,6 +113,31 @@ fn count_passes() -> ExitCode {
             Ok(line) => println!("{line}"),
             Err(e) => {
                 eprintln!("{}: {e}", workload.name);
+                failed = true;
+            }
+        }
+    }
+    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// How long lowering takes, one line per program.
+fn time_lowering(json: bool, budget: f64) -> ExitCode {
+    if !json {
+        println!("{:<9} {:>10} {:>9} {:>9}", "", "statements", "parse ms", "lower ms");
+    }
+    let mut failed = false;
+    for program in lowering::ALL {
+        match lowering::measure(program, budget) {
+            Ok(row) if json => println!("{}", row.json()),
+            Ok(row) => println!(
+                "{:<9} {:>10} {:>9.2} {:>9.2}",
+                row.program,
+                row.statements,
+                row.parse_s * 1e3,
+                row.lower_s * 1e3,
+            ),
+            Err(errors) => {
+                eprintln!("{}: {:?}", program.name, errors.first());
                 failed = true;
             }
         }

@@ -1,8 +1,9 @@
 //! Python text to values and derivatives, by the interpreter.
 
+use std::time::Instant;
 use wengert_core::check::{self, Derived, Interpreter};
 use wengert_core::interp::Val;
-use wengert_core::ir::{Type, verify};
+use wengert_core::ir::{Elem, Type, verify};
 use wengert_core::lower::lower;
 use wengert_core::ops::Scalar;
 use wengert_core::span::Diagnostic;
@@ -514,4 +515,39 @@ def f(x, y):
         + 0.357_411_863_548_979_36;
     let got = run(text, &[f(x), f(y)])[0];
     assert!((got - want).abs() < 1e-12, "{got} {want}");
+}
+
+/// Loops nested `depth` deep, in which integers become floats, arrays are bound anew, an inner function writes an
+/// array and a name holds things of two kinds.
+fn nest(depth: usize) -> String {
+    let mut text = String::from("def f(x, v, n):\n    s = 0\n    u = v\n    h = v * 2.0\n");
+    text += "    def touch(y):\n        h[0] = y\n        return y\n";
+    for d in 0..depth {
+        let pad = "    ".repeat(d + 1);
+        text += &format!("{pad}c{d} = 0\n{pad}w{d} = v\n{pad}t{d} = 0.0\n");
+        text += &format!("{pad}for i{d} in range(n):\n");
+    }
+    let pad = "    ".repeat(depth + 1);
+    text += &format!("{pad}s = s + 0.5\n{pad}c0 = c0 + touch(x)\n");
+    for d in (0..depth).rev() {
+        let pad = "    ".repeat(d + 2);
+        text += &format!("{pad}c{d} = c{d} + s\n{pad}w{d} = w{d} * 0.5\n");
+        text += &format!("{pad}t{d} = w{d}\n{pad}u = t{d}\n");
+    }
+    text + "    return s + c0 + u[0] + h[0]\n"
+}
+
+#[test]
+fn nested_loops_do_not_multiply_the_work() {
+    // As CPython runs it.
+    let values = run(&nest(3), &[f(2.0), Val::array(vec![8.0]), Val::i64(2)]);
+    assert_eq!(values, [30.0]);
+    // Lowered twice for each of the loops around it, the innermost would be lowered 65,536 times.
+    let module = python::parse(&nest(16)).unwrap();
+    let types = [Type::F64, Type::Array(Elem::F64, 1), Type::I64];
+    let start = Instant::now();
+    let ir = lower(&module, "f", &types).unwrap();
+    let taken = start.elapsed();
+    verify::module(&ir).unwrap_or_else(|e| panic!("{e}"));
+    assert!(taken.as_secs() < 5, "{taken:?}");
 }

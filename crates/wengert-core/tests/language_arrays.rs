@@ -4,8 +4,9 @@
 use serde_json::Value as Json;
 use wengert_core::check::{self, Derived, Interpreter};
 use wengert_core::interp::Val;
-use wengert_core::ir::{Type, verify};
+use wengert_core::ir::{Elem, Type, verify};
 use wengert_core::lower::{Arg, lower};
+use wengert_core::ops::shaped::Data;
 use wengert_core::ops::{Array, Scalar};
 use wengert_core::surface::python;
 use wengert_core::transform::pipeline;
@@ -67,6 +68,10 @@ fn attempt(record: &Json) -> Result<(), String> {
     let types = prepared.funcs[0].param_types();
     let convert = |(a, ty): (&Val, &Type)| match (a, ty) {
         (Val::Scalar(Scalar::I64(k)), Type::F64) => Val::f64(*k as f64),
+        (Val::Array(x), Type::Array(Elem::I64, _)) => {
+            let data = x.floats().iter().map(|v| *v as i64).collect();
+            Val::shaped(Array { shape: x.shape.clone(), data: Data::I64(data) })
+        }
         _ => a.clone(),
     };
     let args: Vec<Val> = args.iter().zip(&types).map(convert).collect();

@@ -55,8 +55,9 @@ impl Error {
         Error::new(kind, source, vec![diagnostic])
     }
 
-    pub(crate) fn run(source: &Arc<Source>, fault: Fault) -> Error {
-        let diagnostics = vec![fault.diagnostic()];
+    /// A fault, told as it is or in other words.
+    pub(crate) fn run(source: &Arc<Source>, fault: Fault, told: Option<Diagnostic>) -> Error {
+        let diagnostics = vec![told.unwrap_or_else(|| fault.diagnostic())];
         Error { kind: ErrorKind::Run, diagnostics, fault: Some(fault), text: source.clone() }
     }
 

@@ -8,6 +8,7 @@ use crate::bind;
 use crate::error::{Error, ErrorKind};
 use crate::executable::Executable;
 use crate::options::{Backend, Options, Stats};
+use crate::shapes;
 use crate::source::Source;
 use crate::value::Value;
 use std::collections::HashMap;
@@ -248,7 +249,8 @@ impl Function {
     }
 
     pub(crate) fn fault(&self, fault: Fault) -> Error {
-        Error::run(&self.source, fault)
+        let told = shapes::named(&self.module, self.source.text(), &fault);
+        Error::run(&self.source, fault, told)
     }
 
     fn cache(&self) -> MutexGuard<'_, Cache> {

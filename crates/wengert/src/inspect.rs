@@ -1,7 +1,7 @@
 //! What makes the derivative at a point doubtful.
 
 use crate::args::{Args, Wrt};
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::function::Function;
 use crate::render;
 use crate::source::Source;
@@ -9,8 +9,6 @@ use crate::value::Value;
 use std::sync::Arc;
 use wengert_core::check::{self, Finding};
 use wengert_core::interp::Val;
-use wengert_core::ir::Module;
-use wengert_core::transform::pipeline;
 
 /// The result of [`Function::inspect`].
 #[derive(Clone, Debug)]
@@ -59,11 +57,8 @@ impl Function {
     pub fn inspect(&self, args: impl Into<Args>, wrt: impl Into<Wrt>) -> Result<Inspection, Error> {
         let call = self.prepare(args.into())?;
         let by = self.by(&call, wrt.into())?;
-        // As it was written: nothing but calls put in place.
-        let stages = pipeline::stages(&self.lower(call.kinds())?, self.name());
-        let stages = stages.map_err(|e| self.error(ErrorKind::Source, e))?;
-        let first = stages.into_iter().next().map(|(_, func)| func);
-        let module = first.map_or_else(Module::default, Module::of);
+        // As it was written.
+        let module = self.lower(call.kinds())?;
         let args: Vec<Val> = call.values.iter().map(Value::to_val).collect();
         let limit = self.options.max_iterations;
         let findings = check::inspect(&module, self.name(), &by, &args, limit)

@@ -59,6 +59,7 @@ mod options;
 mod outline;
 mod render;
 mod saved;
+mod shapes;
 mod source;
 mod sparse;
 mod stages;

@@ -8,7 +8,7 @@ use super::{Lowered, Lowering};
 use crate::ir::{Block, Op, Type, Value};
 use crate::span::Span;
 use crate::surface::tree::{Expr, Stmt};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -194,12 +194,12 @@ impl Lowering<'_> {
             numbers: 0,
             bindings: Vec::new(),
         };
-        let names: BTreeMap<Arc<str>, Span> = joining
-            .sides
-            .iter()
-            .flat_map(|s| s.env.names().map(|(n, (_, at))| (n.clone(), *at)))
-            .collect();
-        for (name, set_at) in names {
+        let depth = before.depth() - 1;
+        let differing: BTreeSet<(usize, Arc<str>)> =
+            joining.sides.iter().flat_map(|s| s.env.differing(&before)).collect();
+        for (_, name) in differing.iter().filter(|(d, _)| *d == depth).cloned() {
+            let bound = joining.sides.iter().rev().find_map(|s| s.env.own(&name));
+            let Some(set_at) = bound.map(|(_, at)| *at) else { continue };
             let pending = self.join_name(&mut joining, &name, set_at, span)?;
             if let Some(pending) = pending {
                 joining.bindings.push((name, pending, set_at));
@@ -214,11 +214,10 @@ impl Lowering<'_> {
         }
         self.env = before;
         // Names of callers can only have become unusable.
-        let depth = self.env.depth() - 1;
         for side in &joining.sides {
-            for (d, name, (binding, _)) in side.env.all_names() {
-                if let (true, Binding::Maybe(unset)) = (d < depth, binding) {
-                    self.env.lose(&(d, name.clone()), unset.clone());
+            for lost in differing.iter().filter(|(d, _)| *d < depth) {
+                if let Some((Binding::Maybe(unset), _)) = side.env.at_depth(lost.0, &lost.1) {
+                    self.env.lose(lost, unset.clone());
                 }
             }
             for (a, b) in side.env.shares() {
@@ -327,10 +326,10 @@ impl Lowering<'_> {
                 Pending::Ready(Binding::Tuple(a))
             }
             // One side never gets here, or the variable is looked at only where it is set.
-            (Some(live), None | Some(Binding::Maybe(_))) if joining.sides[1].diverges || hidden => {
+            (Some(live), None) if joining.sides[1].diverges || hidden => {
                 return self.export(joining, 0, live, name, set_at);
             }
-            (None | Some(Binding::Maybe(_)), Some(live)) if joining.sides[0].diverges || hidden => {
+            (None, Some(live)) if joining.sides[0].diverges || hidden => {
                 return self.export(joining, 1, live, name, set_at);
             }
             (Some(Binding::Maybe(u)), _) | (_, Some(Binding::Maybe(u))) => {
@@ -353,12 +352,7 @@ impl Lowering<'_> {
         if let Some(k) = joining.made.iter().position(|m| of.is_some() && m.of == of) {
             return Ok(Some(k));
         }
-        let types = [0, 1].map(|k: usize| {
-            let env = std::mem::replace(&mut self.env, joining.sides[k].env.clone());
-            let ty = self.type_of(views[k]);
-            self.env = env;
-            ty
-        });
+        let types = [0, 1].map(|k: usize| self.type_in(&joining.sides[k].env, views[k]));
         if types[0].rank() != types[1].rank() {
             return Ok(None);
         }
@@ -400,14 +394,7 @@ impl Lowering<'_> {
             let v = side.env.version(view.storage);
             return Ok((v, self.units_of(v)));
         }
-        let v = self.in_side(side, |l| {
-            let v = l.read(view, span);
-            let units = l.units_of(v);
-            // A part has been read into an array of its own.
-            let copy = if view.part.is_some() { v } else { l.b.op(Op::Copy, &[v])[0] };
-            l.note_units(copy, units);
-            Ok(copy)
-        })?;
+        let v = self.in_side(side, |l| Ok(l.read_copy(view, span)))?;
         Ok((v, self.units_of(v)))
     }
 

@@ -55,17 +55,26 @@ impl Lowering<'_> {
     /// Lowers the body of a function whose parameters are bound; gives back what it returns.
     /// A function called for what it writes alone (`needs_value` is false) may return nothing.
     pub(super) fn body(&mut self, func: &Function, needs_value: bool) -> Lowered<Vec<Operand>> {
-        let mut hasher = DefaultHasher::new();
-        (self.scopes.last().map(|s| s.path), self.b.span(), func.span).hash(&mut hasher);
+        let path = (self.scopes.last().map(|s| s.path), self.b.span(), func.span);
         self.scopes.push(Scope {
             defined_at: func.span,
             locals: assigned(&func.body),
             returns: None,
-            path: hasher.finish() as usize,
+            path: 0,
         });
+        self.enter_path(path);
         let results = self.body_in_scope(func, needs_value);
         self.scopes.pop();
         results
+    }
+
+    /// Tells the code lowered now from other copies of the same statements.
+    pub(super) fn enter_path(&mut self, path: impl Hash) {
+        let mut hasher = DefaultHasher::new();
+        path.hash(&mut hasher);
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.path = hasher.finish() as usize;
+        }
     }
 
     fn body_in_scope(&mut self, func: &Function, needs_value: bool) -> Lowered<Vec<Operand>> {
@@ -198,12 +207,28 @@ impl Lowering<'_> {
         // What a failed attempt leaves behind is thrown away with it.
         let mut results = results?;
         self.env.leave();
+        if results.iter().any(|r| self.outlives(r)) {
+            let message = "a function cannot outlive the one it is defined in";
+            return Err(Diagnostic::new("unsupported-syntax", message)
+                .label(span, "this call returns an inner function")
+                .label(func.name.span, "defined in here")
+                .help("define it where it is used, and pass what it needs as arguments"));
+        }
         self.b.at(span);
         Ok(match results.len() {
             0 => Operand::None,
             1 => results.remove(0),
             _ => Operand::Tuple(results.into_iter().map(|r| (r, span)).collect()),
         })
+    }
+
+    /// Whether a value holds a function whose variables are gone.
+    fn outlives(&self, operand: &Operand) -> bool {
+        match operand {
+            Operand::Function(Callable::Inner(_, depth)) => *depth >= self.env.depth(),
+            Operand::Tuple(all) | Operand::List(all) => all.iter().any(|(o, _)| self.outlives(o)),
+            _ => false,
+        }
     }
 
     /// An argument as its annotation wants it. Python does nothing with annotations; a float where an

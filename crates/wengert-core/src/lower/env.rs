@@ -103,18 +103,19 @@ struct Storage {
     list: bool,
 }
 
-/// The bindings at one point of the program.
+/// The bindings at one point of the program. Copies are cheap: they have their frames in common until one
+/// of them binds a name.
 #[derive(Clone, Debug)]
 pub(super) struct Env {
-    frames: Vec<Frame>,
+    frames: Vec<Rc<Frame>>,
     storage: Vec<Storage>,
     /// Pairs that may share memory in Python but not here, the older one first.
-    shares: BTreeSet<(StorageId, StorageId)>,
+    shares: Rc<BTreeSet<(StorageId, StorageId)>>,
 }
 
 impl Default for Env {
     fn default() -> Self {
-        Env { frames: vec![Frame::default()], storage: Vec::new(), shares: BTreeSet::new() }
+        Env { frames: vec![Rc::default()], storage: Vec::new(), shares: Rc::default() }
     }
 }
 
@@ -123,19 +124,28 @@ impl Env {
         &self.frames[self.frames.len() - 1]
     }
 
-    pub(super) fn bind(&mut self, name: &str, binding: Binding, at: Span) {
+    fn frame_mut(&mut self) -> &mut Frame {
         let last = self.frames.len() - 1;
-        self.frames[last].names.insert(name.into(), (binding, at));
+        Rc::make_mut(&mut self.frames[last])
+    }
+
+    pub(super) fn bind(&mut self, name: &str, binding: Binding, at: Span) {
+        let names = &mut self.frame_mut().names;
+        match names.get_mut(name) {
+            Some(slot) => *slot = (binding, at),
+            None => {
+                names.insert(name.into(), (binding, at));
+            }
+        }
     }
 
     pub(super) fn unbind(&mut self, name: &str) {
-        let last = self.frames.len() - 1;
-        self.frames[last].names.remove(name);
+        self.frame_mut().names.remove(name);
     }
 
     /// Makes a variable of one of the calls in progress unusable.
     pub(super) fn lose(&mut self, (depth, name): &(usize, Arc<str>), unset: Unset) {
-        if let Some(slot) = self.frames[*depth].names.get_mut(name) {
+        if let Some(slot) = Rc::make_mut(&mut self.frames[*depth]).names.get_mut(name) {
             slot.0 = Binding::Maybe(unset);
         }
     }
@@ -166,6 +176,33 @@ impl Env {
     pub(super) fn all_names(&self) -> impl Iterator<Item = (usize, &Arc<str>, &(Binding, Span))> {
         let frames = self.frames.iter().enumerate();
         frames.flat_map(|(depth, f)| f.names.iter().map(move |(n, b)| (depth, n, b)))
+    }
+
+    /// The names, of all calls in progress, that do not stand for the same here and there.
+    pub(super) fn differing(&self, other: &Env) -> Vec<(usize, Arc<str>)> {
+        let mut found = Vec::new();
+        for (depth, (a, b)) in self.frames.iter().zip(&other.frames).enumerate() {
+            if Rc::ptr_eq(a, b) {
+                continue;
+            }
+            let (mut here, mut there) = (a.names.iter(), b.names.iter());
+            let (mut x, mut y) = (here.next(), there.next());
+            // Both are in the order of the names.
+            while let Some(name) = x.map(|(n, _)| n).into_iter().chain(y.map(|(n, _)| n)).min() {
+                let of = |entry: Option<(&Arc<str>, _)>| entry.is_some_and(|(n, _)| n == name);
+                let (in_x, in_y) = (of(x), of(y));
+                if !(in_x && in_y && x == y) {
+                    found.push((depth, name.clone()));
+                }
+                if in_x {
+                    x = here.next();
+                }
+                if in_y {
+                    y = there.next();
+                }
+            }
+        }
+        found
     }
 
     pub(super) fn at_depth(&self, depth: usize, name: &str) -> Option<&(Binding, Span)> {
@@ -210,9 +247,13 @@ impl Env {
             return;
         }
         let by: Arc<str> = self.name_of(storage).unwrap_or_else(|| "another array".into());
+        let stale = |b: &Binding| matches!(b, Binding::Array(v) if others.contains(&v.storage));
         for frame in &mut self.frames {
-            for (binding, set_at) in frame.names.values_mut() {
-                if matches!(binding, Binding::Array(v) if others.contains(&v.storage)) {
+            if !frame.names.values().any(|(b, _)| stale(b)) {
+                continue;
+            }
+            for (binding, set_at) in Rc::make_mut(frame).names.values_mut() {
+                if stale(binding) {
                     let reason = UnsetReason::Stale(by.clone());
                     *binding = Binding::Maybe(Unset { reason, set_at: *set_at, by: at });
                 }
@@ -238,14 +279,14 @@ impl Env {
     pub(super) fn share(&mut self, copy: StorageId, base: StorageId) {
         let all: Vec<StorageId> = self.sharing(base).into_iter().chain([base]).collect();
         for other in all.into_iter().filter(|o| *o != copy) {
-            self.shares.insert((copy.min(other), copy.max(other)));
+            Rc::make_mut(&mut self.shares).insert((copy.min(other), copy.max(other)));
         }
     }
 
     /// Notes that two older pieces of storage may share memory.
     pub(super) fn share_pair(&mut self, a: StorageId, b: StorageId) {
         if a != b {
-            self.shares.insert((a.min(b), a.max(b)));
+            Rc::make_mut(&mut self.shares).insert((a.min(b), a.max(b)));
         }
     }
 
@@ -261,6 +302,17 @@ impl Env {
 
     pub(super) fn shares(&self) -> &BTreeSet<(StorageId, StorageId)> {
         &self.shares
+    }
+
+    /// The names of each piece of storage, with the depth of their call.
+    pub(super) fn names_by_storage(&self) -> BTreeMap<StorageId, Vec<(usize, Arc<str>)>> {
+        let mut all: BTreeMap<StorageId, Vec<(usize, Arc<str>)>> = BTreeMap::new();
+        for (depth, name, (binding, _)) in self.all_names() {
+            if let Binding::Array(view) = binding {
+                all.entry(view.storage).or_default().push((depth, name.clone()));
+            }
+        }
+        all
     }
 
     /// The names whose views lie in a piece of storage, with the depth of their call.
@@ -279,7 +331,7 @@ impl Env {
 
     /// Enters a called function: its names start empty, storage stays.
     pub(super) fn enter(&mut self, outer: Option<usize>) {
-        self.frames.push(Frame { outer, ..Frame::default() });
+        self.frames.push(Rc::new(Frame { outer, ..Frame::default() }));
     }
 
     /// Leaves it again.

@@ -12,31 +12,40 @@
 //! What a loop carries, and with which types, is found by trying: its body is lowered under a guess, and
 //! again under a wider one if the body does not leave the variables as the guess has them ([`looping`]).
 //!
-//! Reading order: [`env`] (bindings), [`operand`] (what expressions evaluate to), [`params`] (types of the
-//! parameters), [`expr`], [`arith`], [`index`] (elements and views), [`builtins`] (library functions),
-//! [`stmt`], [`call`], [`recursion`], [`branch`], [`looping`], [`names`] (what statements assign).
+//! Reading order: [`env`] (bindings, storage, sharing), [`operand`] (what expressions evaluate to), [`params`]
+//! (types of the parameters); [`expr`], [`arith`], [`bounds`] (integers from below), [`broadcast`] (one kind and
+//! one shape), [`view`] (parts of storage), [`place`] (what `x[...]` names), [`builtins`] and [`functions`] (the
+//! library); [`stmt`], [`names`] (what statements assign), [`branch`], [`call`], [`recursion`]; [`looping`] with
+//! [`items`] (what a loop goes over), [`guess`] (what it is taken to carry) and [`ends`] (where an iteration
+//! ends).
 
 mod arith;
+mod bounds;
 mod branch;
+mod broadcast;
 mod builtins;
 mod call;
+mod ends;
 mod env;
 mod expr;
 mod functions;
-mod index;
+mod guess;
+mod items;
 mod looping;
 mod names;
 mod operand;
 mod params;
+mod place;
 mod recursion;
 mod stmt;
+mod view;
 
 use crate::ir::{Builder, Module, Type, Value};
 use crate::span::{Diagnostic, Span};
 use crate::surface::tree;
 use call::Scope;
 use env::Env;
-use looping::Guess;
+use guess::Found;
 use operand::Operand;
 use recursion::Recursive;
 use std::collections::HashMap;
@@ -125,7 +134,7 @@ struct Lowering<'t> {
     /// The functions being lowered, outermost first.
     scopes: Vec<Scope>,
     /// What loops were found to carry, for when they are lowered again.
-    guesses: HashMap<(usize, Span), Guess>,
+    found: HashMap<(usize, Span), Found>,
     /// How many calls have been written out.
     expansions: usize,
     /// Functions that call themselves.
@@ -150,7 +159,7 @@ impl<'t> Lowering<'t> {
             lower_bounds: HashMap::new(),
             units: HashMap::new(),
             scopes: Vec::new(),
-            guesses: HashMap::new(),
+            found: HashMap::new(),
             expansions: 0,
             recursive,
         };
@@ -166,7 +175,7 @@ impl<'t> Lowering<'t> {
                 Operand::Array(view) if view.part.is_none() => {
                     let v = self.env.version(view.storage);
                     if seen.contains(&view.storage) {
-                        self.b.op(crate::ir::Op::Copy, &[v])[0]
+                        self.copy(v)
                     } else {
                         seen.push(view.storage);
                         v

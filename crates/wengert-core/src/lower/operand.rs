@@ -63,7 +63,11 @@ impl Lowering<'_> {
 
     /// An array as a view: what was just made gets storage.
     pub(super) fn stored(&mut self, fresh: &Fresh) -> View {
-        let storage = self.env.new_storage(fresh.value);
+        // A value that is an array already gets storage of its own.
+        let taken = self.env.all_storage().any(|s| self.env.version(s) == fresh.value);
+        let value = if taken { self.b.op(Op::Copy, &[fresh.value])[0] } else { fresh.value };
+        self.keep_units(value, fresh.value);
+        let storage = self.env.new_storage(value);
         if let Some(base) = fresh.shares {
             self.env.share(storage, base);
         }
@@ -248,6 +252,22 @@ impl Lowering<'_> {
         }
     }
 
+    /// The one of a kind; `True` among truth values.
+    pub(super) fn one(&mut self, elem: Elem) -> Value {
+        match elem {
+            Elem::I64 => self.b.i64(1),
+            Elem::Bool => self.b.bool(true),
+            float => self.b.float(float, 1.0),
+        }
+    }
+
+    /// A copy of an array.
+    pub(super) fn copy(&mut self, v: Value) -> Value {
+        let copy = self.b.op(Op::Copy, &[v])[0];
+        self.keep_units(copy, v);
+        copy
+    }
+
     /// A value of a type that is never looked at.
     pub(super) fn stand_in(&mut self, ty: Type) -> Value {
         let v = self.zero(ty.elem().unwrap_or(Elem::F64));
@@ -257,31 +277,6 @@ impl Lowering<'_> {
         let none = self.b.i64(0);
         let dims = vec![none; ty.rank()];
         self.b.filled(&dims, v)
-    }
-
-    /// Notes which axes of an array have one element.
-    pub(super) fn note_units(&mut self, v: Value, units: u8) {
-        if units != 0 && self.b.ty(v).is_array() {
-            self.units.insert(v, units);
-        }
-    }
-
-    pub(super) fn units_of(&self, v: Value) -> u8 {
-        self.units.get(&v).copied().unwrap_or(0)
-    }
-
-    /// An array with the shape of another.
-    pub(super) fn keep_units(&mut self, v: Value, like: Value) {
-        let units = self.units_of(like);
-        self.note_units(v, units);
-    }
-
-    /// Notes the axes whose number of elements is the constant 1.
-    pub(super) fn note_dims(&mut self, v: Value, dims: &[Value]) {
-        let one = |d: &Value| self.b.func().as_const(*d) == Some(Scalar::I64(1));
-        let bits = dims.iter().enumerate().filter(|(_, d)| one(d)).map(|(k, _)| 1u8 << k);
-        let units = bits.fold(0, |a, b| a | b);
-        self.note_units(v, units);
     }
 
     /// An array of these elements: numbers, or arrays of equal shape.

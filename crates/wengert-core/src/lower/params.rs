@@ -38,6 +38,10 @@ pub(super) fn types(
             let Some(declared) = declared else {
                 return Ok(match arg.ty {
                     Type::I64 if !integers.contains(name) => Type::F64,
+                    // Numbers that pick elements are integers, however they were written.
+                    Type::Array(Elem::F64, rank) if integers.contains(name) => {
+                        Type::Array(Elem::I64, rank)
+                    }
                     ty => ty,
                 });
             };
@@ -117,11 +121,16 @@ impl<'t> Demand<'t> {
             StmtKind::AugAssign { target, op, value } => {
                 if let (Target::Name(n), true) = (target, counts(*op)) {
                     names.insert(n.text.clone());
-                    demand(value, names);
+                    demand_number(value, names);
                 }
                 demand_target(target, value, names);
             }
             StmtKind::For { target, iter, body } => {
+                if let (Target::Name(n), IterKind::Items(e)) = (target, &iter.kind)
+                    && names.contains(&n.text)
+                {
+                    demand(e, names);
+                }
                 demand_iter(iter, names);
                 if let Target::Element { indices, .. } = target {
                     indices.iter().flat_map(Index::exprs).for_each(|i| demand(i, names));
@@ -149,8 +158,8 @@ impl<'t> Demand<'t> {
                 // Beside a number that is written as a float, nothing is counted.
                 let float = |e: &Expr| matches!(e.kind, ExprKind::Float(_));
                 if !float(first) && !rest.iter().any(|(_, r)| float(r)) {
-                    demand(first, names);
-                    rest.iter().for_each(|(_, r)| demand(r, names));
+                    demand_number(first, names);
+                    rest.iter().for_each(|(_, r)| demand_number(r, names));
                 }
             }
             // `[v] * n`
@@ -271,10 +280,21 @@ fn counts(op: BinaryOp) -> bool {
 
 /// Marks the names whose integer value an expression passes on.
 fn demand(e: &Expr, names: &mut BTreeSet<String>) {
+    passed_on(e, true, names);
+}
+
+/// The same; what is divided with a remainder may be an element of an array of floats.
+fn demand_number(e: &Expr, names: &mut BTreeSet<String>) {
+    passed_on(e, false, names);
+}
+
+fn passed_on(e: &Expr, elements: bool, names: &mut BTreeSet<String>) {
+    let demand = |e: &Expr, names: &mut BTreeSet<String>| passed_on(e, elements, names);
     match &e.kind {
         ExprKind::Name(n) => {
             names.insert(n.clone());
         }
+        ExprKind::Index { base, .. } if elements => demand(base, names),
         ExprKind::Unary { operand, .. } => demand(operand, names),
         ExprKind::Binary { first, rest } if rest.iter().all(|(op, _)| *op != BinaryOp::Div) => {
             demand(first, names);

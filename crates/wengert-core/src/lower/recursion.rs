@@ -351,7 +351,7 @@ impl Lowering<'_> {
             if next.written[k] {
                 // It may be returned as well.
                 let taken = results.contains(&version);
-                results.push(if taken { self.b.op(Op::Copy, &[version])[0] } else { version });
+                results.push(if taken { self.copy(version) } else { version });
             }
         }
         Ok((next, results))

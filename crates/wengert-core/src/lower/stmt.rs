@@ -3,9 +3,9 @@
 use super::call::Callable;
 use super::env::Binding;
 use super::expr::maybe_unset;
-use super::index::Place;
 use super::names::{diverges, escapes_of};
 use super::operand::{Operand, described_operand};
+use super::place::Place;
 use super::{Lowered, Lowering};
 use crate::ir::Op;
 use crate::ir::Value;

@@ -170,6 +170,83 @@ def carried_row(a):
     return row
 
 
+def iterated_while_written(x, v):
+    total = 0.0
+    for item in x:
+        total += item
+        x[-1] = total * v
+    return total, x
+
+
+def factor_with_effect(x, v):
+    def bump(y):
+        y[0] += v
+        return y
+
+    return np.dot(bump(x), x), x[0]
+
+
+def diagonal_read(a, v):
+    d = np.diag(a)
+    s = np.sum(d) + np.flip(a[0])[0]
+    a[0, 0] = v
+    return s * a[0, 0]
+
+
+def iterated_while_rebound(x):
+    s = 0.0
+    for v in x:
+        s += v
+        x = x * 0.5
+    for i, (v, w) in enumerate(zip(x, reversed(x))):
+        s += i * v * w
+        x = x[1:]
+    return s
+
+
+def written_then_continued(x, v):
+    y = np.copy(x)
+    for i in range(3):
+        if v > 0:
+            y[0] += v
+            y = y * 1.0
+            continue
+    return y[0]
+
+
+def written_onto_itself(x):
+    y = +x
+    y[0] = 8.0
+    x[:] = x
+    x[::-1] = x
+    z = x
+    x[:] = z
+    return x, y
+
+
+def list_slices(v):
+    y = [v, 1.0, 2.0]
+    z = y[:]
+    z[0] = 5.0
+    w = y[1:]
+    w[0] = v
+    return y[0], y[1], z[0], w[0]
+
+
+def picked(x, k):
+    total = 0.0
+    for i in k:
+        total += x[i]
+    return total + np.sum(x[k]) + x[k[0]] * 2.0
+
+
+def until(x):
+    while True:
+        x = x * 0.5
+        if x < 0.1:
+            return x
+
+
 def onto_itself(x):
     x[:] = x
     x[::-1] = x

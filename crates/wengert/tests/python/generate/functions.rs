@@ -168,7 +168,7 @@ impl Writer {
         }
         let (name, z) = (self.fresh("h"), self.fresh("z"));
         let before = self.scope.len();
-        let array = self.any_array().filter(|_| self.names % 3 == 0);
+        let array = self.any_array().filter(|_| self.names.is_multiple_of(3));
         let kind = array.map_or(Kind::Float, |(_, shape)| Kind::Array(shape));
         self.scope.push(fixed(&z, kind.clone()));
         let calls = std::mem::take(&mut self.callables);

@@ -1,0 +1,196 @@
+//! What a `for` loop goes over: ranges, arrays, and `enumerate`, `zip` and `reversed` of them.
+
+use super::env::{Binding, Unset, UnsetReason};
+use super::operand::Operand;
+use super::{Lowered, Lowering};
+use crate::ir::{Op, Value};
+use crate::ops::Prim;
+use crate::span::{Diagnostic, Span};
+use crate::surface::tree::{Expr, Iter, IterKind};
+use std::sync::Arc;
+
+/// What a `for` loop goes over: how often, and what the items are.
+#[derive(Debug)]
+pub(super) enum Items {
+    /// `lo + k * by`; the counter itself where there is no step.
+    Range {
+        lo: Value,
+        by: Option<Value>,
+        bound: Option<i64>,
+    },
+    /// The items of the array that a hidden variable holds: a write to what it may share memory with is noticed.
+    Array(Arc<str>),
+    Enumerate(Box<Items>, Value),
+    Zip(Vec<Items>),
+    /// Backwards, given how many there are.
+    Reversed(Box<Items>, Value),
+}
+
+impl Lowering<'_> {
+    pub(super) fn bounds(&mut self, start: &Expr, stop: &Expr, step: &Expr) -> Lowered<[Value; 3]> {
+        Ok([
+            self.integer(start, "the start of a range")?,
+            self.integer(stop, "the end of a range")?,
+            self.integer(step, "the step of a range")?,
+        ])
+    }
+
+    /// The items of a range, and the counter's first value and bound.
+    pub(super) fn range(
+        &mut self,
+        lo: Value,
+        hi: Value,
+        by: Value,
+        span: Span,
+    ) -> Lowered<(Items, Value, Value)> {
+        let constant = self.known_integer(by);
+        if constant == Some(1) {
+            let bound = self.lower_bound(lo);
+            return Ok((Items::Range { lo, by: None, bound }, lo, hi));
+        }
+        if constant == Some(0) {
+            return Err(Diagnostic::new("zero-step", "the step of a range cannot be 0")
+                .label(span, "this step")
+                .help("use a positive or a negative step, or `while`"));
+        }
+        let zero = self.b.i64(0);
+        // ceil((hi - lo) / by), which floor division gives with the signs turned.
+        let nonzero = self.b.prim(Prim::INe, &[by, zero]);
+        self.b.op(Op::Assert("the step of a range cannot be 0".into()), &[nonzero]);
+        let distance = self.b.prim(Prim::ISub, &[lo, hi]);
+        let trips = self.b.prim(Prim::IDiv, &[distance, by]);
+        let trips = self.b.prim(Prim::INeg, &[trips]);
+        let bound = match constant {
+            Some(k) if k > 0 => self.lower_bound(lo),
+            Some(_) => self.lower_bound(hi).and_then(|h| h.checked_add(1)),
+            None => None,
+        };
+        Ok((Items::Range { lo, by: Some(by), bound }, zero, trips))
+    }
+
+    /// What a loop goes over, counted from 0, and how many there are.
+    pub(super) fn items(&mut self, iter: &Iter) -> Lowered<(Items, Value)> {
+        let zero = self.b.i64(0);
+        Ok(match &iter.kind {
+            IterKind::Range { start, stop, step } => {
+                let [lo, hi, by] = self.bounds(start, stop, step)?;
+                self.b.at(iter.span);
+                match self.range(lo, hi, by, step.span)? {
+                    (Items::Range { by: None, bound, .. }, lo, hi) => {
+                        let n = self.b.prim(Prim::ISub, &[hi, lo]);
+                        let n = self.b.prim(Prim::IMax, &[n, zero]);
+                        let one = self.b.i64(1);
+                        (Items::Range { lo, by: Some(one), bound }, n)
+                    }
+                    (items, _, trips) => (items, self.b.prim(Prim::IMax, &[trips, zero])),
+                }
+            }
+            IterKind::Items(e) => {
+                let operand = self.expr(e)?;
+                self.array_items(operand, e.span)?
+            }
+            IterKind::Enumerate { of, start } => {
+                let (of, n) = self.items(of)?;
+                let start = match start {
+                    Some(e) => self.integer(e, "the start of `enumerate`")?,
+                    None => zero,
+                };
+                (Items::Enumerate(Box::new(of), start), n)
+            }
+            IterKind::Zip(all) => {
+                let mut items = Vec::new();
+                let mut least = None;
+                for iter in all {
+                    let (of, n) = self.items(iter)?;
+                    items.push(of);
+                    least = Some(match least {
+                        None => n,
+                        Some(m) => self.b.prim(Prim::IMin, &[m, n]),
+                    });
+                }
+                (Items::Zip(items), least.unwrap_or(zero))
+            }
+            IterKind::Reversed(of) => {
+                let (of, n) = self.items(of)?;
+                (Items::Reversed(Box::new(of), n), n)
+            }
+        })
+    }
+
+    /// The items of an array, and how many there are.
+    pub(super) fn array_items(&mut self, operand: Operand, span: Span) -> Lowered<(Items, Value)> {
+        let view = self.as_view(operand, span)?;
+        let n = self.dims_of(&view)[0];
+        let name: Arc<str> = format!("items at {}", span.start).into();
+        self.env.bind(&name, Binding::Array(view), span);
+        Ok((Items::Array(name), n))
+    }
+
+    /// Forgets the hidden variables.
+    pub(super) fn unbind_items(&mut self, items: &Items) {
+        match items {
+            Items::Range { .. } => {}
+            Items::Array(name) => self.env.unbind(name),
+            Items::Enumerate(of, _) | Items::Reversed(of, _) => self.unbind_items(of),
+            Items::Zip(all) => all.iter().for_each(|of| self.unbind_items(of)),
+        }
+    }
+
+    /// Item `k`.
+    pub(super) fn item(&mut self, items: &Items, k: Value, span: Span) -> Lowered<Operand> {
+        self.b.at(span);
+        Ok(match items {
+            Items::Range { lo, by, bound } => {
+                let i = match by {
+                    None => k,
+                    Some(by) => {
+                        // The range has been computed without overflow, so this cannot.
+                        let offset = self.b.prim(Prim::WMul, &[k, *by]);
+                        self.b.prim(Prim::WAdd, &[*lo, offset])
+                    }
+                };
+                if let Some(bound) = bound {
+                    self.lower_bounds.insert(i, *bound);
+                }
+                Operand::Scalar(i)
+            }
+            Items::Array(name) => {
+                self.lower_bounds.insert(k, 0);
+                match self.env.own(name).map(|(b, _)| b.clone()) {
+                    Some(Binding::Array(view)) => self.item_of(&view, k, span),
+                    Some(Binding::Maybe(Unset {
+                        reason: UnsetReason::Stale(other), by, ..
+                    })) => {
+                        let message = format!(
+                            "the loop may go over the array of `{other}`, which is written in it"
+                        );
+                        return Err(Diagnostic::new("ambiguous-alias", message)
+                            .label(span, "what the loop goes over")
+                            .label(by, format!("`{other}` is written here"))
+                            .help("go over a copy: `for v in np.copy(...)`"));
+                    }
+                    _ => unreachable!("bound before the loop"),
+                }
+            }
+            Items::Enumerate(of, start) => {
+                let number = self.b.prim(Prim::IAdd, &[*start, k]);
+                if let Some(low) = self.lower_bound(*start) {
+                    self.lower_bounds.insert(number, low);
+                }
+                let item = self.item(of, k, span)?;
+                Operand::Tuple(vec![(Operand::Scalar(number), span), (item, span)])
+            }
+            Items::Zip(all) => {
+                let items = all.iter().map(|of| Ok((self.item(of, k, span)?, span)));
+                Operand::Tuple(items.collect::<Lowered<_>>()?)
+            }
+            Items::Reversed(of, n) => {
+                let one = self.b.i64(1);
+                let last = self.b.prim(Prim::WSub, &[*n, one]);
+                let k = self.b.prim(Prim::WSub, &[last, k]);
+                self.lower_bounds.insert(k, 0);
+                self.item(of, k, span)?
+            }
+        })
+    }
+}
