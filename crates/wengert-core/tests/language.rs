@@ -551,3 +551,43 @@ fn nested_loops_do_not_multiply_the_work() {
     verify::module(&ir).unwrap_or_else(|e| panic!("{e}"));
     assert!(taken.as_secs() < 5, "{taken:?}");
 }
+
+/// On one path the names are one array, on the other two: a write to one leaves the other unknown.
+#[test]
+fn one_array_on_one_path_only() {
+    let text = "
+import numpy as np
+
+def f(x, v):
+    if v > 0:
+        a = np.zeros(2)
+        b = a
+    else:
+        a = np.zeros(2)
+        b = np.ones(2)
+    b[0] = v
+    return a[0]
+";
+    let args = [Val::array(vec![1.0, 2.0]), f(0.5)];
+    assert_eq!(error(text, &args), ("ambiguous-alias", "a".into()));
+}
+
+/// The array a loop goes over is written in its first iteration, and another one in the second.
+#[test]
+fn written_and_rebound_in_a_loop() {
+    let text = "
+def f(x, v):
+    s = 0.0
+    for e in x:
+        s = s * 0.5 + e
+        if len(x) < 5:
+            x[:] = v
+            x = -x
+    return s + x[0]
+";
+    let args = [Val::array(vec![1.0, 2.0]), f(0.5)];
+    match compile(text, &args) {
+        Err(errors) => assert_eq!(errors[0].code, "ambiguous-alias"),
+        Ok(_) => assert_eq!(run(text, &args), [0.5 + 0.5 + 0.5]),
+    }
+}

@@ -56,12 +56,25 @@ struct Joining {
 
 /// New storage that a branch makes.
 struct Made {
-    /// The whole storages it stands for on the two sides, where it is not a copy.
-    of: Option<[StorageId; 2]>,
+    /// What it stands for, where it is not a copy.
+    of: Option<Of>,
+    /// What each side made that it holds or may share memory with.
+    holds: [BTreeSet<StorageId>; 2],
+    /// Other new storage that is the same array, or may be, on one of the sides.
+    with: Vec<usize>,
     /// The older storage it may share memory with.
     shares: BTreeSet<StorageId>,
     list: bool,
     units: u8,
+}
+
+/// The whole storages that new storage stands for. The sides number theirs independently of each other.
+#[derive(Clone, Copy, PartialEq)]
+enum Of {
+    /// One on each side.
+    Both([StorageId; 2]),
+    /// One on this side; nobody looks at what is there after the other.
+    One(usize, StorageId),
 }
 
 /// A binding that waits for the results.
@@ -270,6 +283,9 @@ impl Lowering<'_> {
                 }
             }
         }
+        for (k, made) in made.iter().enumerate() {
+            made.with.iter().for_each(|j| self.env.share_pair(storages[k], storages[*j]));
+        }
         for (name, pending, at) in bindings {
             let binding = match pending {
                 Pending::Ready(binding) => binding,
@@ -348,7 +364,7 @@ impl Lowering<'_> {
         span: Span,
     ) -> Lowered<Option<usize>> {
         let whole = views.iter().all(|v| v.part.is_none());
-        let of = whole.then(|| [views[0].storage, views[1].storage]);
+        let of = whole.then(|| Of::Both([views[0].storage, views[1].storage]));
         if let Some(k) = joining.made.iter().position(|m| of.is_some() && m.of == of) {
             return Ok(Some(k));
         }
@@ -373,8 +389,8 @@ impl Lowering<'_> {
             shares.extend(old.filter(|s| !env.made_since(*s, joining.count)));
         }
         let [Some(a), Some(b)] = yields else { unreachable!("both sides have been looked at") };
-        let k = joining.made.len();
-        joining.made.push(Made { of, shares, list, units });
+        let holds = [0, 1].map(|k: usize| joining.new_in(k, views[k].storage));
+        let k = joining.make(Made { of, holds, with: Vec::new(), shares, list, units });
         joining.push([a, b], types[0].with_elem(elem), Outcome::Storage(k));
         Ok(Some(k))
     }
@@ -446,18 +462,24 @@ impl Lowering<'_> {
         live: usize,
         storage: StorageId,
     ) -> Lowered<usize> {
-        let of = Some([storage, storage]);
-        if let Some(k) = joining.made.iter().position(|m| m.of == of) {
+        let known = |m: &Made| match m.of {
+            Some(Of::Both(of)) => of[live] == storage,
+            of => of == Some(Of::One(live, storage)),
+        };
+        if let Some(k) = joining.made.iter().position(known) {
             return Ok(k);
         }
+        joining.sides[live].given.insert(storage);
         let env = &joining.sides[live].env;
         let v = env.version(storage);
         let (ty, units, list) = (self.b.ty(v), self.units_of(v), env.is_list(storage));
         let shares = env.sharing(storage).into_iter();
         let shares = shares.filter(|s| !env.made_since(*s, joining.count)).collect();
         let dummy = self.in_side(&mut joining.sides[1 - live], |l| Ok(l.stand_in(ty)))?;
-        let k = joining.made.len();
-        joining.made.push(Made { of, shares, list, units });
+        let mut holds = [BTreeSet::new(), BTreeSet::new()];
+        holds[live] = joining.new_in(live, storage);
+        let of = Some(Of::One(live, storage));
+        let k = joining.make(Made { of, holds, with: Vec::new(), shares, list, units });
         joining.push_live(live, v, dummy, ty, Outcome::Storage(k));
         Ok(k)
     }
@@ -488,6 +510,21 @@ impl Joining {
 
     fn push_live(&mut self, live: usize, v: Value, dummy: Value, ty: Type, outcome: Outcome) {
         self.push(if live == 0 { [v, dummy] } else { [dummy, v] }, ty, outcome);
+    }
+
+    /// A piece of storage, and what may share memory with it, as far as a side made them.
+    fn new_in(&self, side: usize, storage: StorageId) -> BTreeSet<StorageId> {
+        let env = &self.sides[side].env;
+        let all = env.sharing(storage).into_iter().chain([storage]);
+        all.filter(|s| env.made_since(*s, self.count)).collect()
+    }
+
+    /// New storage, which shares memory with what holds the same on one of the sides.
+    fn make(&mut self, mut new: Made) -> usize {
+        let meets = |m: &Made| (0..2).any(|k| !m.holds[k].is_disjoint(&new.holds[k]));
+        new.with = (0..self.made.len()).filter(|k| meets(&self.made[*k])).collect();
+        self.made.push(new);
+        self.made.len() - 1
     }
 
     /// Whether equal bindings of the sides mean storage each made for itself.

@@ -259,3 +259,29 @@ def transposed_onto_itself(w):
     w[:, :] = w.T
     w.T[:] = w
     return w
+
+
+def rebound_after_a_return(x, v):
+    if v > 0.2:
+        if v > 0.9:
+            return np.sin(x)
+        x = np.tanh(x)
+    y = x * 2.0
+    if v > 0.3:
+        if x[0] > 5.0:
+            return y[:2]
+        y = y[1:]
+        x = y
+    return x + y
+
+
+def made_on_one_side(x, v):
+    a = np.zeros(2)
+    if v > 0.9:
+        a = np.cos(x)
+        return a
+    else:
+        b = np.sin(x)
+        a = b
+    b[0] = v
+    return a + b
