@@ -79,14 +79,3 @@ fn programs_as_cpython_runs_them() {
     // A small sample may fall short of what holds on average.
     assert!(refused < if count < 1000 { 43.0 } else { 33.0 }, "too many programs are refused");
 }
-
-/// For reading: `WENGERT_SEED=7 cargo test --test python show -- --ignored --nocapture`.
-#[test]
-#[ignore = "prints programs"]
-fn show() {
-    let mut seeds = Random(number("WENGERT_SEED").unwrap_or(1));
-    for _ in 0..number("WENGERT_PROGRAMS").unwrap_or(3) {
-        let program = generate::program(seeds.bits());
-        println!("# {:?}\n{}", program.args, program.text);
-    }
-}
