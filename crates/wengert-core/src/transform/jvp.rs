@@ -89,11 +89,6 @@ pub fn name(func: &str, directions: usize) -> String {
     if directions == 1 { format!("{func}.jvp") } else { format!("{func}.jvp{directions}") }
 }
 
-/// Which of these values have a tangent.
-fn has(tangents: &HashMap<Value, Value>, values: &[Value]) -> Vec<bool> {
-    values.iter().map(|v| tangents.contains_key(v)).collect()
-}
-
 /// The name of a tangent: `h` becomes `dh`, in the second direction `d1h`.
 fn tangent_name(func: &Func, v: Value, direction: usize) -> Option<Arc<str>> {
     let number = if direction == 0 { String::new() } else { direction.to_string() };
@@ -426,20 +421,25 @@ impl Jvp<'_> {
     fn branch(&mut self, inst: &Inst) -> Done<()> {
         let condition = self.get(inst.args[0]);
         let mut blocks = Vec::new();
-        let mut moved = Vec::new();
-        for block in &inst.blocks {
+        // Per direction: on which sides each result moves.
+        let mut moved = vec![vec![[false; 2]; inst.results.len()]; self.tangents.len()];
+        for (side, block) in inst.blocks.iter().enumerate() {
             let outer = (self.primal.clone(), self.tangents.clone());
             self.b.open_block(&[]);
             self.insts(block)?;
             let yields = self.yields(block, &inst.results);
             blocks.push(self.b.close_block(yields));
-            moved.push(self.tangents.iter().map(|t| has(t, &block.yields)).collect::<Vec<_>>());
+            for (moved, tangents) in moved.iter_mut().zip(&self.tangents) {
+                for (moved, y) in moved.iter_mut().zip(&block.yields) {
+                    moved[side] = tangents.contains_key(y);
+                }
+            }
             (self.primal, self.tangents) = outer;
         }
         self.finish(inst, vec![condition], blocks);
-        for d in 0..self.tangents.len() {
-            for (k, r) in inst.results.iter().enumerate() {
-                let sides = (0..2).filter(|side| moved[*side][d][k]);
+        for (d, moved) in moved.into_iter().enumerate() {
+            for (r, moved) in inst.results.iter().zip(moved) {
+                let sides = (0..2).filter(|side| moved[*side]);
                 let cases = sides.map(|side| When::Is(condition, side == 0));
                 let when = cases.fold(When::Never, |a, b| a.or(&mut self.b, b));
                 self.cases[d].insert(*r, when);
