@@ -124,8 +124,8 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault {
         name: "wrong-case",
         file: "crates/wengert-core/src/transform/when.rs",
-        from: "let (yes, no) = if holds { (p, zero) } else { (zero, p) };",
-        to: "let (no, yes) = if holds { (p, zero) } else { (zero, p) };",
+        from: "When::Is(c, true) => Partial::Of(b.select(c, p, zero)),",
+        to: "When::Is(c, true) => Partial::Of(b.select(c, zero, p)),",
         tests: CHOSEN,
     },
     // What has a part in two cases is taken to have one in the first only.
@@ -140,8 +140,8 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault {
         name: "unchosen-slope",
         file: "crates/wengert-core/src/transform/when.rs",
-        from: "        Partial::Of(b.select(c, yes, no))",
-        to: "        let _ = b.select(c, yes, no);\n        partial",
+        from: "When::Is(c, false) => Partial::Of(b.select(c, zero, p)),",
+        to: "When::Is(..) => partial,",
         tests: CHOSEN,
     },
     // The same for elements of arrays.

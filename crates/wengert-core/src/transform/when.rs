@@ -50,10 +50,14 @@ impl When {
 
     /// A factor of such a derivative: 0 in all other cases.
     pub(super) fn factor(self, b: &mut Builder, partial: Partial<Value>) -> Partial<Value> {
-        let (Partial::Of(p), When::Is(c, holds)) = (partial, self) else { return partial };
+        let Partial::Of(p) = partial else { return partial };
         let zero = b.zero(b.ty(p));
-        let (yes, no) = if holds { (p, zero) } else { (zero, p) };
-        Partial::Of(b.select(c, yes, no))
+        match self {
+            When::Never => Partial::Of(zero),
+            When::Is(c, true) => Partial::Of(b.select(c, p, zero)),
+            When::Is(c, false) => Partial::Of(b.select(c, zero, p)),
+            When::Always => partial,
+        }
     }
 
     /// The cases in which there is something left after a partial.

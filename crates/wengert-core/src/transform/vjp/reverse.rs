@@ -324,10 +324,6 @@ impl<'a> Reverse<'a> {
 
     fn prim(&mut self, prim: Prim, inst: &Inst) {
         let Some((d, when)) = self.scope.adjoint.take_when(inst.results[0]) else { return };
-        // What stands for conditions in the dry run tells nothing.
-        if when == When::Never && self.asked.is_none() {
-            return;
-        }
         let active: Vec<bool> = inst.args.iter().map(|a| self.activity.is_active(*a)).collect();
         match prim.class() {
             Class::Select => {
