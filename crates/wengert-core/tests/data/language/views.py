@@ -285,3 +285,11 @@ def made_on_one_side(x, v):
         a = b
     b[0] = v
     return a + b
+
+
+def remainders(x, v):
+    s = 0.0
+    for e in x:
+        s += e % 0.25 + e // 2 + 7 % 3 / 4 / v
+        x[0] = s
+    return s
