@@ -187,6 +187,9 @@ pub fn derivatives(
         let along = dot(&floats(&w), &tangent);
         let back = dot(&floats(&adjoints), &floats(&u));
         let scale = magnitude(&floats(&w), &tangent) + magnitude(&floats(&adjoints), &floats(&u));
+        // Where everything cancels, what is left are the errors of rounding.
+        let rest = 1e-4 * (norm(&w) * norm(&u));
+        let scale = scale.max(rest);
         let error = if same { difference(along, back, scale) } else { f64::INFINITY };
         report.reverse_error = report.reverse_error.max(error);
 
@@ -222,6 +225,11 @@ fn difference(a: f64, b: f64, scale: f64) -> f64 {
 
 fn magnitude(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| (x * y).abs()).sum()
+}
+
+fn norm(values: &[Val]) -> f64 {
+    let x = floats(values);
+    dot(&x, &x).sqrt()
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {

@@ -135,16 +135,20 @@ impl Lowering<'_> {
             }
         }
         // Returned values, which the code after the loop looks at.
-        let set: Vec<(Arc<str>, Type)> = self
-            .env
-            .names()
-            .filter(|(n, _)| n.starts_with("returned value") && head.env.own(n).is_none())
-            .filter_map(|(n, (b, _))| match b {
-                Binding::Scalar(v) => Some((n.clone(), self.b.ty(*v))),
-                Binding::Array(view) => Some((n.clone(), self.type_of(view))),
-                _ => None,
-            })
-            .collect();
+        let mut set: Vec<(Arc<str>, Type)> = Vec::new();
+        for (name, (binding, _)) in self.env.names() {
+            if !name.starts_with("returned value") || head.env.own(name).is_some() {
+                continue;
+            }
+            match binding {
+                Binding::Scalar(v) => set.push((name.clone(), self.b.ty(*v))),
+                Binding::Array(view) => set.push((name.clone(), self.type_of(view))),
+                Binding::Maybe(unset) => {
+                    head.wanted.lost.insert((depth, name.clone()), unset.clone());
+                }
+                _ => {}
+            }
+        }
         for (name, ty) in set {
             let known = head.wanted.set.entry(name).or_insert(ty);
             if !known.is_array() && !ty.is_array() {
