@@ -35,6 +35,12 @@ pub(crate) fn symbols() -> [(&'static str, *const u8); 18] {
     ]
 }
 
+/// The addresses of those that every backend calls, in the order of `hook_signatures` in `jit::abi`.
+pub(crate) fn table() -> [*const u8; 12] {
+    let all = symbols();
+    std::array::from_fn(|k| all[k].1)
+}
+
 /// `(context, len, value) -> address`, 0 where there is not enough memory.
 pub(crate) const FILL: &str = "wengert_fill";
 /// `(context, address, len) -> address`, 0 where there is not enough memory.

@@ -20,15 +20,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Reading order: [`program`] (what callers see), [`jit`] (IR to native code), `context` (what
+//! Reading order: [`program`] (what callers see), [`jit`] (IR to native code), [`cc`] (the same through C), [`tiers`] (first one, then the other), `context` (what
 //! running code and the runtime share), `hooks` (what running code calls), `kernel` and `wide`
 //! (operations on whole arrays), [`driver`] (outlined loops), [`tape`], `tapes`, `arrays` and `held`
 //! (memory).
 //!
-//! `unsafe` code stands in the modules marked below and in `jit::link`.
+//! `unsafe` code stands in the modules marked below, in `jit::link` and in `cc::load`.
 #![deny(unsafe_code)]
 
 mod arrays;
+pub mod cc;
 mod context;
 #[allow(unsafe_code)] // reads and writes the floating-point control register
 mod control;
@@ -45,8 +46,10 @@ pub mod program;
 #[allow(unsafe_code)] // hands pages back to the operating system
 pub mod tape;
 mod tapes;
+pub mod tiers;
 #[allow(unsafe_code)] // code for instructions that not every machine has
 mod wide;
 
 pub use jit::{CompileError, disassemble};
 pub use program::{Arg, Options, Out, Program, RunError, Stats};
+pub use tiers::Tiered;

@@ -1,5 +1,8 @@
 //! Compiled programs as callers see them.
 
+use crate::cc;
+use crate::cc::cache::Cache;
+use crate::cc::toolchain::Toolchain;
 use crate::context::Context;
 use crate::control::DefaultFloats;
 use crate::jit::{self, CompileError, abi_slots, link::Code};
@@ -197,6 +200,32 @@ impl Program {
     pub fn compile(module: &Module, entries: &[&str]) -> Result<Program, CompileError> {
         room::ask(memory::now);
         let code = jit::compile(module, entries, None)?;
+        Ok(Program::new(module, entries, code))
+    }
+
+    /// Compiles the same with the C compiler of this machine; what it has compiled before comes from the user's
+    /// cache, where there is one.
+    pub fn compile_c(module: &Module, entries: &[&str]) -> Result<Program, CompileError> {
+        let cache = Cache::of_user().ok();
+        let made = Program::compile_c_all(&[(module, entries)], cache.as_ref())?;
+        made.into_iter().next().ok_or(CompileError::NoCCompiler)
+    }
+
+    /// Compiles several modules, each with its entries, by one run of the C compiler.
+    pub fn compile_c_all(
+        modules: &[(&Module, &[&str])],
+        cache: Option<&Cache>,
+    ) -> Result<Vec<Program>, CompileError> {
+        room::ask(memory::now);
+        let toolchain = Toolchain::get().ok_or(CompileError::NoCCompiler)?;
+        let codes = cc::compile(modules, toolchain, cache)?;
+        let program = |((module, entries), code): (&(&Module, &[&str]), Code)| {
+            Program::new(module, entries, code)
+        };
+        Ok(modules.iter().zip(codes).map(program).collect())
+    }
+
+    fn new(module: &Module, entries: &[&str], code: Code) -> Program {
         let entry = |(number, name): (usize, &&str)| {
             let func = module.func(name)?;
             let param =
@@ -205,7 +234,7 @@ impl Program {
             Some((name.to_string(), Entry { number, params, results: func.results.clone() }))
         };
         let entries = entries.iter().enumerate().filter_map(entry).collect();
-        Ok(Program { code, entries })
+        Program { code, entries }
     }
 
     /// Runs an entry.

@@ -43,8 +43,8 @@ pub(super) struct Emitter<'a, 'l, 'f> {
     pub(super) ownership: Ownership,
     pub(super) regions: Regions,
     pub(super) context: ir::Value,
-    /// The address of the float constants.
-    pub(super) constants: ir::Value,
+    /// The address of the float constants, where they lie in memory.
+    pub(super) constants: Option<ir::Value>,
     /// Returns its parameters. One place for all ways out, so that the registers results are
     /// returned in are not tied to values that live in a loop.
     end: ir::Block,
@@ -95,8 +95,12 @@ pub(super) fn function(compiler: &mut Compiler, module: &Module, func: &Func) ->
     let end = b.create_block();
     b.append_block_params_for_function_returns(end);
     let regions = Regions::new(&mut b);
-    let pool = compiler.jit.declare_data_in_func(compiler.pool.data, b.func);
-    let constants = b.ins().symbol_value(I64, pool);
+    let constants = if compiler.prints() {
+        None
+    } else {
+        let pool = compiler.jit.declare_data_in_func(compiler.pool.data, b.func);
+        Some(b.ins().symbol_value(I64, pool))
+    };
     let identity = Identity::of(func);
     let tapes = if compiler.several_tapes { Tapes::of(func, &identity) } else { Tapes::default() };
     let mut emitter = Emitter {
@@ -443,7 +447,7 @@ impl Emitter<'_, '_, '_> {
     /// Whether a branch is a slow path: it calls a function that stands aside.
     fn is_slow(&self, block: &Block) -> bool {
         block.insts.iter().any(|inst| match &inst.op {
-            Op::Call(name) => self.compiler.declared[name].aside.is_some(),
+            Op::Call(name) => self.compiler.declared[name].stands_aside,
             _ => false,
         })
     }

@@ -9,6 +9,8 @@ use crate::context::Context;
 use crate::kernel::Kernel;
 use cranelift_jit::JITModule;
 use cranelift_module::FuncId;
+use libloading::Library;
+use std::sync::Arc;
 
 /// A way into compiled code: parameters in consecutive slots of the frame, results after them.
 /// Gives back 0, or another number when a fault has been written to the context.
@@ -60,10 +62,53 @@ pub(crate) struct Linked {
     pub(crate) max_loops: usize,
 }
 
+/// The same, functions being something else than addresses.
+pub(crate) struct Ways<F> {
+    pub(crate) entries: Vec<F>,
+    /// Record, reverse, advance.
+    pub(crate) plans: Vec<(F, F, Option<F>)>,
+    pub(crate) sites: Vec<Site>,
+    pub(crate) kernels: Vec<Kernel>,
+    pub(crate) several_tapes: bool,
+    pub(crate) max_loops: usize,
+}
+
+impl<F> Ways<F> {
+    /// The same with each function as something else.
+    pub(crate) fn map<G>(self, mut f: impl FnMut(F) -> G) -> Ways<G> {
+        let Ways { entries, plans, sites, kernels, several_tapes, max_loops } = self;
+        let entries = entries.into_iter().map(&mut f).collect();
+        let plans = plans.into_iter().map(|(r, v, a)| (f(r), f(v), a.map(&mut f))).collect();
+        Ways { entries, plans, sites, kernels, several_tapes, max_loops }
+    }
+}
+
+impl Ways<Step> {
+    fn linked(self) -> Linked {
+        let plan = |(record, reverse, advance)| Plan { record, reverse, advance };
+        Linked {
+            entries: self.entries,
+            plans: self.plans.into_iter().map(plan).collect(),
+            sites: self.sites,
+            kernels: self.kernels,
+            several_tapes: self.several_tapes,
+            max_loops: self.max_loops,
+        }
+    }
+}
+
 /// Compiled code; freed on drop.
 pub(crate) struct Code {
     linked: Linked,
-    memory: Option<JITModule>,
+    memory: Memory,
+}
+
+/// What keeps the instructions where they are.
+enum Memory {
+    /// Made here; nothing once it is freed.
+    Jit(Option<JITModule>),
+    /// A library that is loaded; several programs may share one.
+    Library { _library: Arc<Library> },
 }
 
 // SAFETY: `memory` is only held to be freed; the code in it is finalised and never written again.
@@ -72,18 +117,28 @@ unsafe impl Send for Code {}
 unsafe impl Sync for Code {}
 
 impl Code {
-    /// Takes over finalised code; `link` collects from it what runs need.
-    pub(super) fn new(
-        memory: JITModule,
-        link: impl FnOnce(&dyn Fn(FuncId) -> Step) -> Linked,
-    ) -> Self {
-        let linked = link(&|id| {
+    /// Takes over finalised code.
+    pub(super) fn new(memory: JITModule, ways: Ways<FuncId>) -> Self {
+        let ways = ways.map(|id| {
             let address = memory.get_finalized_function(id);
             // SAFETY: only functions compiled with the frame signature are linked: they are what
             // `Declared::frame` holds.
             Step(unsafe { std::mem::transmute::<*const u8, FrameFn>(address) })
         });
-        Code { linked, memory: Some(memory) }
+        Code { linked: ways.linked(), memory: Memory::Jit(Some(memory)) }
+    }
+
+    /// Code of a library.
+    ///
+    /// # Safety
+    /// The addresses must be those of functions of the library with the frame signature, printed from
+    /// the program that the rest describes.
+    pub(crate) unsafe fn of_library(library: Arc<Library>, ways: Ways<*const u8>) -> Self {
+        let ways = ways.map(|address| {
+            // SAFETY: as the caller promises.
+            Step(unsafe { std::mem::transmute::<*const u8, FrameFn>(address) })
+        });
+        Code { linked: ways.linked(), memory: Memory::Library { _library: library } }
     }
 
     /// What runs need.
@@ -110,7 +165,7 @@ impl std::fmt::Debug for Code {
 
 impl Drop for Code {
     fn drop(&mut self) {
-        if let Some(memory) = self.memory.take() {
+        if let Memory::Jit(Some(memory)) = std::mem::replace(&mut self.memory, Memory::Jit(None)) {
             // SAFETY: a run borrows the `Code` it executes, so none is under way, and the addresses
             // in `linked` cannot be called without it.
             unsafe { memory.free_memory() };

@@ -210,7 +210,7 @@ impl Emitter<'_, '_, '_> {
         inst.blocks[0].walk(&mut |i| {
             long |= match &i.op {
                 // What stands aside is scalar code.
-                Op::Call(name) => self.compiler.declared[name].aside.is_none(),
+                Op::Call(name) => !self.compiler.declared[name].stands_aside,
                 // One operation on large arrays takes as long as many iterations without.
                 Op::Array(op) => !matches!(op, ArrayOp::Peek | ArrayOp::Poke),
                 op => matches!(op, Op::For | Op::While | Op::Drive(..)),

@@ -30,6 +30,7 @@ pub(crate) mod site;
 mod tapes;
 mod target;
 
+use crate::cc::print::{Callee, Printer};
 use crate::hooks;
 use crate::kernel::Kernel;
 pub(crate) use abi::slots as abi_slots;
@@ -40,7 +41,7 @@ use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module as _, default_libcall_names};
 use graph::{Graph, Info};
-use link::{Code, Linked, Plan};
+use link::{Code, Ways};
 use pool::Pool;
 use site::Site;
 use std::collections::HashMap;
@@ -62,6 +63,12 @@ pub enum CompileError {
     /// This machine's code cannot be generated.
     #[error("native code cannot be generated on this machine: {0}")]
     Unsupported(String),
+    /// There is no C compiler.
+    #[error("there is no C compiler: neither $CC nor `cc`, `clang` or `gcc` answers")]
+    NoCCompiler,
+    /// The C compiler, or what it made, did not work.
+    #[error("the C compiler failed: {0}")]
+    CCompiler(String),
     /// The code generator refused the program.
     #[error("the code generator failed on `@{func}`: {message}")]
     Backend {
@@ -93,22 +100,41 @@ pub(crate) fn compile(
     entries: &[&str],
     listing: Option<&mut String>,
 ) -> Result<Code, CompileError> {
-    verify::module(module).map_err(CompileError::Invalid)?;
-    let module = &pipeline::finish(module);
-    let graph = Graph::new(module, entries)?;
-    let funcs = &graph.funcs;
-    funcs.iter().try_for_each(|func| only_scalars(func))?;
-    let mut compiler = Compiler::new(&graph, funcs, listing)?;
-    for func in funcs {
-        compiler.define(module, func)?;
-        compiler.define_aside(func)?;
-    }
-    for name in graph.framed() {
-        let func = funcs.iter().find(|f| &*f.name == name);
-        compiler
-            .define_entry(func.unwrap_or_else(|| unreachable!("framed functions are reachable")))?;
-    }
+    let module = finished(module)?;
+    let graph = Graph::new(&module, entries)?;
+    let mut compiler = Compiler::new(&graph, Target::Machine(listing))?;
+    compiler.define_all(&module, &graph)?;
     compiler.finish(&graph, entries)
+}
+
+/// A module as C text, to be compiled with others.
+pub(crate) struct Printed {
+    /// Its functions.
+    pub(crate) text: String,
+    /// The names of those called on frames.
+    pub(crate) framed: Vec<String>,
+    /// What runs need, functions being places in `framed`.
+    pub(crate) ways: Ways<usize>,
+}
+
+/// The same as C text; names in it begin with the prefix.
+pub(crate) fn print(
+    module: &Module,
+    entries: &[&str],
+    prefix: &str,
+) -> Result<Printed, CompileError> {
+    let module = finished(module)?;
+    let graph = Graph::new(&module, entries)?;
+    let mut compiler = Compiler::new(&graph, Target::Text(Printer::new(prefix)))?;
+    compiler.define_all(&module, &graph)?;
+    compiler.finish_text(&graph, entries)
+}
+
+/// The module after the passes that native code needs.
+fn finished(module: &Module) -> Result<Module, CompileError> {
+    verify::module(module).map_err(CompileError::Invalid)?;
+    let module = pipeline::finish(module);
+    Ok(module)
 }
 
 /// Rows of the scalar table reach native code on scalars only: on arrays they have become loops.
@@ -131,7 +157,9 @@ fn only_scalars(func: &Func) -> Result<(), CompileError> {
 pub(crate) struct Declared {
     native: FuncId,
     frame: Option<FuncId>,
-    /// The way in that changes no register.
+    /// Scalar code that cannot fail: a slow path.
+    stands_aside: bool,
+    /// The way into such a function that changes no register; C compilers have ways of their own.
     aside: Option<FuncId>,
     counted: bool,
     pushes: bool,
@@ -179,15 +207,21 @@ struct Compiler<'l> {
     pool: Pool,
     codegen: Codegen,
     scratch: FunctionBuilderContext,
-    listing: Option<&'l mut String>,
+    target: Target<'l>,
+}
+
+/// What becomes of the code.
+enum Target<'l> {
+    /// It is compiled for this machine, and listed where someone asks for it.
+    Machine(Option<&'l mut String>),
+    /// It is printed in C.
+    Text(Printer),
 }
 
 impl<'l> Compiler<'l> {
-    fn new(
-        graph: &Graph,
-        funcs: &[&Func],
-        listing: Option<&'l mut String>,
-    ) -> Result<Self, CompileError> {
+    fn new(graph: &Graph, mut target: Target<'l>) -> Result<Self, CompileError> {
+        let funcs = &graph.funcs;
+        funcs.iter().try_for_each(|func| only_scalars(func))?;
         let isa = target::isa()?;
         let host = isa.default_call_conv();
         let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
@@ -201,8 +235,14 @@ impl<'l> Compiler<'l> {
                 message: e.to_string(),
             }
         };
+        let mut hook = 0;
         let mut import = |(name, signature)| {
-            jit.declare_function(name, Linkage::Import, &signature).map_err(failed(name))
+            let id = jit.declare_function(name, Linkage::Import, &signature).map_err(failed(name));
+            if let (Target::Text(printer), Ok(id)) = (&mut target, &id) {
+                printer.declare(id.as_u32(), Callee::Hook(hook));
+            }
+            hook += 1;
+            id
         };
         let [
             fill,
@@ -248,7 +288,11 @@ impl<'l> Compiler<'l> {
             } else {
                 None
             };
-            let aside = if stands_aside(func) && !framed {
+            if let Target::Text(printer) = &mut target {
+                printer.declare(native.as_u32(), Callee::Own);
+            }
+            let stands_aside = stands_aside(func) && !framed;
+            let aside = if stands_aside && matches!(target, Target::Machine(_)) {
                 let name = format!("{}$aside", func.name);
                 let declared = jit.declare_function(&name, Linkage::Local, &aside_signature());
                 Some(declared.map_err(failed(&name))?)
@@ -257,7 +301,8 @@ impl<'l> Compiler<'l> {
             };
             let info = graph.info(&func.name);
             let Info { counted, pushes, pops, makes_tapes } = info;
-            let known = Declared { native, frame, aside, counted, pushes, pops, makes_tapes };
+            let known =
+                Declared { native, frame, stands_aside, aside, counted, pushes, pops, makes_tapes };
             declared.insert(func.name.clone(), known);
         }
         let plans = graph.plans.iter().enumerate().map(|(number, plan)| {
@@ -276,9 +321,28 @@ impl<'l> Compiler<'l> {
             kernels: Vec::new(),
             several_tapes: graph.several_tapes(),
             scratch: FunctionBuilderContext::new(),
-            listing,
+            target,
             jit,
         })
+    }
+
+    /// Compiles every function and the ways in.
+    fn define_all(&mut self, module: &Module, graph: &Graph) -> Result<(), CompileError> {
+        for func in &graph.funcs {
+            self.define(module, func)?;
+            self.define_aside(func)?;
+        }
+        for name in graph.framed() {
+            let func = graph.funcs.iter().find(|f| &*f.name == name);
+            let func = func.unwrap_or_else(|| unreachable!("framed functions are reachable"));
+            self.define_entry(func)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the code becomes C text.
+    fn prints(&self) -> bool {
+        matches!(self.target, Target::Text(_))
     }
 
     /// Compiles one function.
@@ -308,9 +372,18 @@ impl<'l> Compiler<'l> {
         name: &str,
         body: Function,
     ) -> Result<(), CompileError> {
+        let listing = match &mut self.target {
+            Target::Machine(listing) => listing,
+            Target::Text(printer) => {
+                return printer.function(id.as_u32(), name, &body).map_err(|unknown| {
+                    let message = format!("{} cannot be written in C", unknown.0);
+                    CompileError::Backend { func: name.to_string(), message }
+                });
+            }
+        };
         self.codegen.clear();
         self.codegen.func = body;
-        if let Some(listing) = &mut self.listing {
+        if let Some(listing) = listing {
             self.codegen.set_disasm(true);
             let _ = writeln!(listing, "// @{name}\n{}", self.codegen.func.display());
         }
@@ -318,7 +391,7 @@ impl<'l> Compiler<'l> {
             // The alternative form shows what a verifier or backend error is about.
             CompileError::Backend { func: name.to_string(), message: format!("{e:?}") }
         })?;
-        if let Some(listing) = &mut self.listing {
+        if let Target::Machine(Some(listing)) = &mut self.target {
             let text = self.codegen.compiled_code().and_then(|code| code.vcode.as_deref());
             let _ = writeln!(listing, "{}", text.unwrap_or_default());
         }
@@ -328,28 +401,40 @@ impl<'l> Compiler<'l> {
     fn finish(mut self, graph: &Graph, entries: &[&str]) -> Result<Code, CompileError> {
         self.pool.define(&mut self.jit)?;
         self.jit.finalize_definitions().map_err(|e| CompileError::Unsupported(e.to_string()))?;
+        let ways = self.ways(graph, entries);
+        Ok(Code::new(self.jit, ways))
+    }
+
+    fn finish_text(mut self, graph: &Graph, entries: &[&str]) -> Result<Printed, CompileError> {
+        let ways = self.ways(graph, entries);
+        let mut framed: Vec<FuncId> = Vec::new();
+        let ways = ways.map(|id| {
+            framed.iter().position(|known| *known == id).unwrap_or_else(|| {
+                framed.push(id);
+                framed.len() - 1
+            })
+        });
+        let Target::Text(printer) = self.target else { unreachable!("asked for text") };
+        let framed = framed.iter().map(|id| printer.name(id.as_u32())).collect();
+        Ok(Printed { text: printer.finish(), framed, ways })
+    }
+
+    /// What runs need to know.
+    fn ways(&mut self, graph: &Graph, entries: &[&str]) -> Ways<FuncId> {
         let frame = |name: &str| self.declared.get(name).and_then(|d| d.frame);
-        let steps = entries.iter().map(|name| frame(name));
-        let steps: Vec<FuncId> = steps.flatten().collect();
-        let plans = graph
-            .plans
-            .iter()
-            .map(|plan| (frame(&plan.record), frame(&plan.reverse), frame(&plan.advance)));
-        let plans: Vec<_> = plans.collect();
+        let steps = entries.iter().filter_map(|name| frame(name)).collect();
+        let plans = graph.plans.iter().filter_map(|plan| {
+            Some((frame(&plan.record)?, frame(&plan.reverse)?, frame(&plan.advance)))
+        });
+        let plans = plans.collect();
         let max_loops = self.sites.iter().map(|s| s.loops.len()).max().unwrap_or(0);
-        Ok(Code::new(self.jit, |step| Linked {
-            entries: steps.iter().map(|id| step(*id)).collect(),
-            plans: plans
-                .iter()
-                .filter_map(|(record, reverse, advance)| {
-                    let advance = advance.map(&step);
-                    Some(Plan { record: step((*record)?), reverse: step((*reverse)?), advance })
-                })
-                .collect(),
-            sites: self.sites,
-            kernels: self.kernels,
+        Ways {
+            entries: steps,
+            plans,
+            sites: std::mem::take(&mut self.sites),
+            kernels: std::mem::take(&mut self.kernels),
             several_tapes: self.several_tapes,
             max_loops,
-        }))
+        }
     }
 }

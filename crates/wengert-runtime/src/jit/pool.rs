@@ -56,11 +56,11 @@ impl Emitter<'_, '_, '_> {
     /// A float constant.
     pub(super) fn float(&mut self, x: f64) -> ir::Value {
         // Zero needs no memory.
-        if x.to_bits() == 0 {
-            return self.b.ins().f64const(0.0);
-        }
+        let Some(constants) = self.constants.filter(|_| x.to_bits() != 0) else {
+            return self.b.ins().f64const(x);
+        };
         let offset = self.compiler.pool.offset(x);
         let flags = MemFlagsData::trusted().with_readonly();
-        self.b.ins().load(F64, flags, self.constants, offset)
+        self.b.ins().load(F64, flags, constants, offset)
     }
 }

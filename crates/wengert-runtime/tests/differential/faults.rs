@@ -144,17 +144,21 @@ fn interrupted() {
     for text in loops {
         let text = format!("func @f(%x: f64) -> f64 {{ {text} return %y }}");
         let mut both = Both::new(&text);
-        let flag = Arc::new(AtomicBool::new(false));
-        both.options.interrupt = Some(flag.clone());
         both.options.max_iterations = u64::MAX;
-        let setter = std::thread::spawn(move || {
-            std::thread::sleep(Duration::from_millis(20));
-            flag.store(true, Ordering::Relaxed);
-        });
-        let fault = both.compiled("f", &[Arg::F64(1.0)]).0.unwrap_err();
-        setter.join().unwrap();
-        assert_eq!(fault.kind, FaultKind::Interrupted);
-        assert!(fault.iterations[0].1 > 0);
+        for through_c in [false, true] {
+            let flag = Arc::new(AtomicBool::new(false));
+            both.options.interrupt = Some(flag.clone());
+            let program = if through_c { both.printed() } else { Some(both.program()) };
+            let Some(program) = program else { continue };
+            let setter = std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(20));
+                flag.store(true, Ordering::Relaxed);
+            });
+            let fault = both.native(program, "f", &[Arg::F64(1.0)]).0.unwrap_err();
+            setter.join().unwrap();
+            assert_eq!(fault.kind, FaultKind::Interrupted);
+            assert!(fault.iterations[0].1 > 0);
+        }
     }
 }
 

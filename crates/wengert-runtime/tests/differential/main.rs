@@ -1,6 +1,7 @@
 //! Compiled code against the interpreter: the same bits and the same faults.
 //!
-//! Every test is a text program and arguments; [`agree`] runs both and compares.
+//! Every test is a text program and arguments; [`agree`] runs both and compares. Where there is a C compiler the
+//! program runs through it as well, and must give the same once more, down to the memory it takes.
 
 mod arrays;
 mod calls;
@@ -14,11 +15,15 @@ mod tape;
 mod tapes;
 mod threads;
 
+use std::path::Path;
+use std::sync::OnceLock;
 use wengert_core::fault::Fault;
 use wengert_core::interp::{Interp, Val};
 use wengert_core::ir::{Module, Type, parse};
 use wengert_core::ops::value::canonical_bits;
 use wengert_core::ops::{Array, Data, Elem, Scalar};
+use wengert_runtime::cc::cache::Cache;
+use wengert_runtime::cc::toolchain::Toolchain;
 use wengert_runtime::{Arg, Options, Out, Program, RunError, Stats};
 
 /// A result in which equal bits, and any two NaN, are equal.
@@ -56,10 +61,41 @@ pub(crate) fn module(text: &str) -> Module {
     }
 }
 
-/// A program both ways.
+/// What the compiler has made for these tests, now or before.
+pub(crate) fn cache() -> &'static Cache {
+    static CACHE: OnceLock<Cache> = OnceLock::new();
+    let folder = || Path::new(env!("CARGO_TARGET_TMPDIR")).join("libraries");
+    CACHE.get_or_init(|| Cache::at(&folder()).unwrap_or_else(|e| panic!("{e}")))
+}
+
+/// Modules compiled by one run of the C compiler; nothing where there is none.
+pub(crate) fn printed(modules: &[&Module]) -> Option<Vec<Program>> {
+    Toolchain::get()?;
+    let names = |module: &Module| -> Vec<String> {
+        module.funcs.iter().map(|f| f.name.to_string()).collect()
+    };
+    let names: Vec<Vec<String>> = modules.iter().map(|m| names(m)).collect();
+    let names: Vec<Vec<&str>> =
+        names.iter().map(|n| n.iter().map(String::as_str).collect()).collect();
+    let all: Vec<(&Module, &[&str])> =
+        modules.iter().copied().zip(names.iter().map(Vec::as_slice)).collect();
+    Some(Program::compile_c_all(&all, Some(cache())).unwrap_or_else(|e| panic!("{e}")))
+}
+
+/// Where tests are made to count, there is a compiler.
+#[test]
+fn there_is_a_compiler() {
+    if std::env::var_os("CI").is_some() {
+        assert!(Toolchain::get().is_some());
+    }
+}
+
+/// A program both ways, and through C.
 pub(crate) struct Both {
-    module: Module,
+    pub(crate) module: Module,
     program: Program,
+    /// Made when it is first needed.
+    printed: OnceLock<Option<Program>>,
     pub(crate) options: Options,
 }
 
@@ -73,7 +109,25 @@ impl Both {
     pub(crate) fn of(module: Module) -> Both {
         let names: Vec<&str> = module.funcs.iter().map(|f| &*f.name).collect();
         let program = Program::compile(&module, &names).unwrap_or_else(|e| panic!("{e}"));
-        Both { program, options: Options::default(), module }
+        Both { program, printed: OnceLock::new(), options: Options::default(), module }
+    }
+
+    /// The same for many, with few runs of the C compiler.
+    pub(crate) fn all(texts: &[String]) -> Vec<Both> {
+        let all: Vec<Both> = texts.iter().map(|text| Both::new(text)).collect();
+        for some in all.chunks(100) {
+            let modules: Vec<&Module> = some.iter().map(|both| &both.module).collect();
+            for (both, program) in some.iter().zip(printed(&modules).into_iter().flatten()) {
+                assert!(both.printed.set(Some(program)).is_ok());
+            }
+        }
+        all
+    }
+
+    /// The program through C.
+    pub(crate) fn printed(&self) -> Option<&Program> {
+        let make = || printed(&[&self.module])?.pop();
+        self.printed.get_or_init(make).as_ref()
     }
 
     pub(crate) fn interpreted(&self, entry: &str, args: &[Arg]) -> Ran {
@@ -100,7 +154,18 @@ impl Both {
         Ok(interp.call(entry, vals.collect())?.into_iter().filter_map(bits).collect())
     }
 
+    /// Native code: Cranelift's, with which that of the C compiler must agree.
     pub(crate) fn compiled(&self, entry: &str, args: &[Arg]) -> (Ran, Stats) {
+        let ran = self.native(&self.program, entry, args);
+        if let Some(printed) = self.printed() {
+            let given = self.native(printed, entry, args);
+            assert_eq!(ran, given, "by Cranelift (left) and through C (right) @{entry}{args:?}");
+        }
+        ran
+    }
+
+    /// A run of one of its programs.
+    pub(crate) fn native(&self, program: &Program, entry: &str, args: &[Arg]) -> (Ran, Stats) {
         let bits = |out: Out| match out {
             Out::F64(x) => Bits::Scalar(Scalar::F64(x)),
             Out::F32(x) => Bits::Scalar(Scalar::F32(x)),
@@ -109,14 +174,19 @@ impl Both {
             Out::Array(x) => array(&Array::vector(x)),
             Out::Shaped(x) => array(&x),
         };
-        match self.program.call(entry, args, &self.options) {
+        match program.call(entry, args, &self.options) {
             Ok((out, stats)) => (Ok(out.into_iter().map(bits).collect()), stats),
             Err(RunError::Fault(fault)) => (Err(fault), Stats::default()),
             Err(other) => panic!("{other}"),
         }
     }
 
-    /// Runs both ways, insists on the same outcome, and gives it back.
+    /// Cranelift's program.
+    pub(crate) fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Runs all ways, insists on the same outcome, and gives it back.
     pub(crate) fn agree(&self, entry: &str, args: &[Arg]) -> Ran {
         let wanted = self.interpreted(entry, args);
         let (given, _) = self.compiled(entry, args);

@@ -76,6 +76,7 @@ fn signatures(prim: Prim) -> Vec<(Vec<char>, char)> {
 #[test]
 fn rows_of_variables() {
     let mut random = Random(1);
+    let (mut texts, mut kinds) = (Vec::new(), Vec::new());
     for prim in Prim::ALL {
         for (letters, output) in signatures(*prim) {
             let params: Vec<String> =
@@ -88,11 +89,14 @@ fn rows_of_variables() {
                 prim.name(),
                 args.join(", ")
             );
-            let both = Both::new(&text);
-            for input in inputs(&letters, &mut random) {
-                let args: Vec<Arg> = input.iter().map(arg).collect();
-                let _ = both.agree("f", &args);
-            }
+            texts.push(text);
+            kinds.push(letters);
+        }
+    }
+    for (both, letters) in Both::all(&texts).iter().zip(kinds) {
+        for input in inputs(&letters, &mut random) {
+            let args: Vec<Arg> = input.iter().map(arg).collect();
+            let _ = both.agree("f", &args);
         }
     }
 }
@@ -101,6 +105,7 @@ fn rows_of_variables() {
 #[test]
 fn rows_with_a_constant() {
     let mut random = Random(2);
+    let (mut texts, mut kinds) = (Vec::new(), Vec::new());
     for prim in Prim::ALL.iter().filter(|p| p.arity() == 2) {
         for ((letters, output), which) in
             signatures(*prim).into_iter().flat_map(|s| [(s.clone(), 0), (s, 1)])
@@ -121,11 +126,14 @@ fn rows_with_a_constant() {
                     prim.name(),
                 );
             }
-            let both = Both::new(&text);
-            for input in inputs(&letters[1 - which..2 - which], &mut random).iter().take(300) {
-                for k in 0..constants.len() {
-                    let _ = both.agree(&format!("f{k}"), &[arg(&input[0])]);
-                }
+            texts.push(text);
+            kinds.push((letters[1 - which], constants.len()));
+        }
+    }
+    for (both, (letter, constants)) in Both::all(&texts).iter().zip(kinds) {
+        for input in inputs(&[letter], &mut random).iter().take(300) {
+            for k in 0..constants {
+                let _ = both.agree(&format!("f{k}"), &[arg(&input[0])]);
             }
         }
     }
@@ -134,6 +142,7 @@ fn rows_with_a_constant() {
 /// Comparisons that feed a branch and a select directly.
 #[test]
 fn conditions() {
+    let (mut texts, mut kinds) = (Vec::new(), Vec::new());
     let rows: Vec<&Prim> = Prim::ALL.iter().filter(|p| p.signature().ends_with(">b")).collect();
     for prim in rows {
         for (letters, _) in signatures(*prim) {
@@ -152,11 +161,14 @@ fn conditions() {
                 prim.name(),
                 args.join(", ")
             );
-            let both = Both::new(&text);
-            for input in inputs(&letters, &mut Random(3)) {
-                let args: Vec<Arg> = input.iter().map(arg).collect();
-                both.agree("f", &args).unwrap();
-            }
+            texts.push(text);
+            kinds.push(letters);
+        }
+    }
+    for (both, letters) in Both::all(&texts).iter().zip(kinds) {
+        for input in inputs(&letters, &mut Random(3)) {
+            let args: Vec<Arg> = input.iter().map(arg).collect();
+            both.agree("f", &args).unwrap();
         }
     }
 }

@@ -62,3 +62,25 @@ fn many_programs_many_threads() {
         .collect();
     threads.into_iter().for_each(|t| t.join().unwrap());
 }
+
+/// Several threads load one library; each has its own programs.
+#[test]
+fn many_programs_through_c() {
+    let text = module(TEXT);
+    let Some(first) = crate::printed(&[&text]) else { return };
+    let wanted = first[0].call("f", &[Arg::F64(0.3), Arg::I64(50)], &Options::default()).unwrap();
+    drop(first);
+    let threads: Vec<_> = (0..4)
+        .map(|_| {
+            let wanted = wanted.clone();
+            std::thread::spawn(move || {
+                for _ in 0..20 {
+                    let program = crate::printed(&[&module(TEXT)]).unwrap().remove(0);
+                    let args = [Arg::F64(0.3), Arg::I64(50)];
+                    assert_eq!(program.call("f", &args, &Options::default()).unwrap(), wanted);
+                }
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|t| t.join().unwrap());
+}

@@ -1,0 +1,161 @@
+//! The C compiler: which one, which version, how it is called.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+/// How code is compiled. Nothing here may change a bit: products and sums are not contracted (the program says
+/// where they are fused) and nothing is reassociated.
+const FLAGS: [&str; 12] = [
+    "-O3",
+    NATIVE,
+    "-std=gnu11",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fPIC",
+    "-shared",
+    "-fvisibility=hidden",
+    // Variables that a path does not set, comparisons that are always true: what is printed is no C by hand.
+    "-w",
+    "-x",
+    "c",
+];
+
+/// Code for this very machine.
+const NATIVE: &str = if cfg!(target_arch = "x86_64") { "-march=native" } else { "-mcpu=native" };
+
+/// A compiler that has told its version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Toolchain {
+    program: PathBuf,
+    /// What `$CC` says behind the program.
+    words: Vec<String>,
+    version: String,
+}
+
+impl Toolchain {
+    /// The compiler of this process: `$CC`, else `cc`, `clang` or `gcc`, the first that answers. It is looked
+    /// for once.
+    pub fn get() -> Option<&'static Toolchain> {
+        static FOUND: OnceLock<Option<Toolchain>> = OnceLock::new();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        FOUND.get_or_init(|| Toolchain::find(std::env::var("CC").ok().as_deref(), &path)).as_ref()
+    }
+
+    /// The same with other values of `$CC` and `$PATH`.
+    pub fn find(cc: Option<&str>, path: &OsStr) -> Option<Toolchain> {
+        let wanted = cc.into_iter().filter(|cc| !cc.trim().is_empty());
+        wanted.chain(["cc", "clang", "gcc"]).find_map(|words| {
+            let mut words = words.split_whitespace().map(String::from);
+            let program = locate(&words.next()?, path)?;
+            let words: Vec<String> = words.collect();
+            let told = Command::new(&program)
+                .args(&words)
+                .arg("--version")
+                .stdin(Stdio::null())
+                .stderr(Stdio::null())
+                .output();
+            let told = told.ok().filter(|told| told.status.success())?;
+            let version = String::from_utf8_lossy(&told.stdout);
+            let version = version.lines().next().unwrap_or("").trim().to_string();
+            Some(Toolchain { program, words, version })
+        })
+    }
+
+    /// Where it lies.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// What it says of itself.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Everything about it that decides what it makes of a text.
+    pub(super) fn describe(&self) -> String {
+        format!("{:?} {:?} {} {FLAGS:?}", self.program, self.words, self.version)
+    }
+
+    /// Compiles a text file to a library.
+    pub(super) fn compile(&self, source: &Path, library: &Path) -> Result<(), String> {
+        let mut command = Command::new(&self.program);
+        command.args(&self.words).args(FLAGS).arg(source).arg("-o").arg(library).arg("-lm");
+        command.stdin(Stdio::null());
+        let ran = command.output().map_err(|e| format!("{}: {e}", self.program.display()))?;
+        if ran.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&ran.stderr);
+        let mut said: String = said.trim().chars().take(2000).collect();
+        if said.is_empty() {
+            said = "it says nothing".into();
+        }
+        Err(format!("{} ended with {}: {said}", self.program.display(), ran.status))
+    }
+}
+
+/// A program by its path, or by its name along `$PATH`.
+fn locate(name: &str, path: &OsStr) -> Option<PathBuf> {
+    if name.contains('/') {
+        let program = PathBuf::from(name);
+        return program.is_file().then_some(program);
+    }
+    // An empty entry would mean the current folder, in which anything may lie.
+    let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
+    folders.map(|folder| folder.join(name)).find(|program| program.is_file())
+}
+
+/// The machine, as far as compilers care.
+pub fn machine() -> String {
+    let told = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let line = |name: &str| {
+        let mut lines =
+            told.lines().filter(|l| l.split(':').next().is_some_and(|k| k.trim() == name));
+        lines.next().and_then(|l| l.split_once(':')).map(|(_, value)| value.trim().to_string())
+    };
+    let facts = ["model name", "flags", "Features", "CPU part"].into_iter().filter_map(line);
+    let facts: Vec<String> = facts.collect();
+    format!("{} {} {}", std::env::consts::ARCH, std::env::consts::OS, facts.join(" "))
+}
+
+/// What of the machine makes loops faster, by the names it is known by.
+pub fn cpu_features() -> Vec<&'static str> {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let known = [
+            ("sse4.1", is_x86_feature_detected!("sse4.1")),
+            ("avx", is_x86_feature_detected!("avx")),
+            ("avx2", is_x86_feature_detected!("avx2")),
+            ("fma", is_x86_feature_detected!("fma")),
+            ("avx512f", is_x86_feature_detected!("avx512f")),
+        ];
+        known.into_iter().filter(|(_, there)| *there).map(|(name, _)| name).collect()
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_compiler_is_no_error() {
+        assert_eq!(Toolchain::find(Some("/nonexistent"), OsStr::new("")), None);
+        assert_eq!(Toolchain::find(Some(" "), OsStr::new(".:relative")), None);
+        assert_eq!(Toolchain::find(None, OsStr::new("/nonexistent")), None);
+    }
+
+    /// One that is asked for and missing does not hide those that are there.
+    #[test]
+    fn the_first_that_answers() {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        assert_eq!(Toolchain::find(Some("/nonexistent"), &path), Toolchain::find(None, &path));
+        if let Some(found) = Toolchain::find(None, &path) {
+            assert!(found.program().is_absolute() && !found.version().is_empty());
+        }
+    }
+}
