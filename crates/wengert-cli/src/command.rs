@@ -86,9 +86,9 @@ pub(crate) fn grad(grad: &Grad) -> Outcome {
         save(path, &derivatives.files(), "derivatives", "or choose one with `--wrt`")?;
     }
     printed(if grad.running.json {
-        json::derivatives(&derivatives, &options)
+        json::derivatives(&derivatives)
     } else {
-        human::derivatives(function.name(), &named(&function, args)?, &derivatives, &options)
+        human::derivatives(function.name(), &named(&function, args)?, &derivatives)
     })
 }
 
@@ -152,8 +152,7 @@ impl Derivatives {
 }
 
 pub(crate) fn run(run: &Run) -> Outcome {
-    let options = options(&run.running);
-    let function = function(&run.common.program)?.with_options(options.clone());
+    let function = function(&run.common.program)?.with_options(options(&run.running));
     let args = arguments(&function, &run.common)?;
     let progress = Progress::start("running");
     let evaluation = function.call(args.clone())?;
@@ -164,9 +163,9 @@ pub(crate) fn run(run: &Run) -> Outcome {
         save(path, &files, "results", "or return one of them")?;
     }
     printed(if run.running.json {
-        json::evaluation(&evaluation, &options)
+        json::evaluation(&evaluation)
     } else {
-        human::evaluation(function.name(), &named(&function, args)?, &evaluation, &options)
+        human::evaluation(function.name(), &named(&function, args)?, &evaluation)
     })
 }
 
@@ -368,8 +367,10 @@ fn wrt(by: &By) -> Wrt {
 fn options(running: &Running) -> Options {
     Options {
         backend: match running.backend {
+            BackendName::Auto => Backend::Auto,
             BackendName::Interp => Backend::Interp,
             BackendName::Jit => Backend::Jit,
+            BackendName::Cc => Backend::Cc,
         },
         max_iterations: running.max_iterations,
         tape_limit: running.tape_limit.map(|bytes| bytes.0),

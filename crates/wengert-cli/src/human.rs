@@ -3,7 +3,7 @@
 use crate::command::{Derivatives, Row};
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use wengert::{Backend, Evaluation, Mode, Options, Stats, Value};
+use wengert::{Backend, Evaluation, Mode, Stats, Value};
 
 /// Writes to standard output; colours only where someone looks.
 pub(crate) fn print(text: &str) -> io::Result<()> {
@@ -17,7 +17,6 @@ pub(crate) fn derivatives(
     name: &str,
     args: &[(String, Value)],
     derivatives: &Derivatives,
-    options: &Options,
 ) -> String {
     let mut out = format!("{} = {}\n\n", call(name, args), values(&derivatives.values));
     let several = derivatives.jacobian && derivatives.values.len() > 1;
@@ -40,19 +39,14 @@ pub(crate) fn derivatives(
         Mode::Forward => "forward mode",
         Mode::Reverse => "reverse mode",
     };
-    let _ = writeln!(out, "\n{mode}, {}", facts(&derivatives.stats, options));
+    let _ = writeln!(out, "\n{mode}, {}", facts(&derivatives.stats));
     out
 }
 
 /// What the function returned, and what it took.
-pub(crate) fn evaluation(
-    name: &str,
-    args: &[(String, Value)],
-    evaluation: &Evaluation,
-    options: &Options,
-) -> String {
+pub(crate) fn evaluation(name: &str, args: &[(String, Value)], evaluation: &Evaluation) -> String {
     let values = values(&evaluation.values);
-    format!("{} = {values}\n\n{}\n", call(name, args), facts(&evaluation.stats, options))
+    format!("{} = {values}\n\n{}\n", call(name, args), facts(&evaluation.stats))
 }
 
 fn values(values: &[Value]) -> String {
@@ -85,10 +79,11 @@ pub(crate) fn size_of(value: &Value) -> String {
     }
 }
 
-fn facts(stats: &Stats, options: &Options) -> String {
-    let backend = match options.backend {
+fn facts(stats: &Stats) -> String {
+    let backend = match stats.backend {
         Backend::Interp => "interpreted",
-        Backend::Jit => "native code",
+        Backend::Cc => "native code through C",
+        Backend::Jit | Backend::Auto => "native code",
     };
     let tape = match stats.tape_bytes {
         0 => String::new(),
@@ -101,7 +96,7 @@ fn facts(stats: &Stats, options: &Options) -> String {
     )
 }
 
-fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     match bytes {
         0..10_000 => format!("{bytes} bytes"),
         10_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),

@@ -4,10 +4,10 @@ use crate::command::{Derivatives, Row};
 use serde_json::{Map, Number, Value as Json, json};
 use wengert::{
     Array, Backend, Comparison, Evaluation, Finding, FindingKind, GradReport, Inspection, Mode,
-    Options, Report, Stats, Value,
+    Report, Stats, Value,
 };
 
-pub(crate) fn derivatives(derivatives: &Derivatives, options: &Options) -> String {
+pub(crate) fn derivatives(derivatives: &Derivatives) -> String {
     let by = |row: &Row| -> Map<String, Json> {
         row.by.iter().map(|(name, v)| (name.clone(), value(v))).collect()
     };
@@ -32,13 +32,13 @@ pub(crate) fn derivatives(derivatives: &Derivatives, options: &Options) -> Strin
     };
     object.insert(if derivatives.jacobian { "jacobian" } else { "grad" }.into(), rows);
     object.insert("mode".into(), mode.into());
-    object.insert("stats".into(), stats(&derivatives.stats, options));
+    object.insert("stats".into(), stats(&derivatives.stats));
     line(Json::Object(object))
 }
 
-pub(crate) fn evaluation(evaluation: &Evaluation, options: &Options) -> String {
+pub(crate) fn evaluation(evaluation: &Evaluation) -> String {
     let values: Vec<Json> = evaluation.values.iter().map(value).collect();
-    line(json!({ "values": values, "stats": stats(&evaluation.stats, options) }))
+    line(json!({ "values": values, "stats": stats(&evaluation.stats) }))
 }
 
 pub(crate) fn report(
@@ -90,10 +90,11 @@ pub(crate) fn report(
     line(out)
 }
 
-fn stats(stats: &Stats, options: &Options) -> Json {
-    let backend = match options.backend {
+fn stats(stats: &Stats) -> Json {
+    let backend = match stats.backend {
         Backend::Interp => "interp",
-        Backend::Jit => "jit",
+        Backend::Cc => "cc",
+        Backend::Jit | Backend::Auto => "jit",
     };
     json!({
         "backend": backend,

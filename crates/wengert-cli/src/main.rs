@@ -2,12 +2,13 @@
 //!
 //! Reading order: here (what can be typed), [`input`] and [`literal`] (programs and arguments from the
 //! command line, with [`npy`] and [`csv`] files), [`command`] (what each command does), [`human`] and
-//! [`json`] (the two forms of output), [`colour`], [`progress`] (what a terminal shows meanwhile).
+//! [`json`] (the two forms of output), [`doctor`] (what there is to run with), [`colour`], [`progress`] (what a terminal shows meanwhile).
 #![forbid(unsafe_code)]
 
 mod colour;
 mod command;
 mod csv;
+mod doctor;
 mod human;
 mod input;
 mod json;
@@ -64,6 +65,8 @@ enum Command {
         /// The code, as in `error[index-out-of-range]`.
         code: Option<String>,
     },
+    /// Say what programs run with on this machine: processor, compilers, the folder of compiled code.
+    Doctor,
     /// Print a script that makes a shell complete this command.
     #[command(after_help = COMPLETIONS_EXAMPLES)]
     Completions {
@@ -145,7 +148,7 @@ struct Common {
 #[derive(Args, Debug)]
 struct Running {
     /// What runs the program.
-    #[arg(long, value_enum, default_value_t = BackendName::Jit)]
+    #[arg(long, value_enum, default_value_t = BackendName::Auto)]
     backend: BackendName,
 
     /// Most iterations of a `while` loop before it is reported as endless.
@@ -233,10 +236,14 @@ struct Show {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum BackendName {
+    /// Native code at once; faster code by the C compiler for programs that keep running.
+    Auto,
     /// The interpreter: the specification, and slow.
     Interp,
-    /// Native code.
+    /// Native code by Cranelift.
     Jit,
+    /// Native code by the C compiler, compiled first; by Cranelift where there is none.
+    Cc,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -267,6 +274,7 @@ fn main() -> ExitCode {
         Command::Check(check) => command::check(&check),
         Command::Show(show) => command::show(&show),
         Command::Explain { code } => command::explain(code.as_deref()),
+        Command::Doctor => command::printed(doctor::report()),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "wengert", &mut script);

@@ -1,4 +1,4 @@
-//! A program ready to run, by either backend.
+//! A program ready to run, by any backend.
 
 use crate::options::{Backend, Options};
 use crate::value::Value;
@@ -20,7 +20,9 @@ pub(crate) struct Executable {
 #[derive(Debug)]
 enum Code {
     Interp(Module),
-    Jit(Box<runtime::Program>),
+    /// Native code, and who has made it.
+    Native(Box<runtime::Program>, Backend),
+    Auto(Box<runtime::Tiered>),
 }
 
 /// What a run gave.
@@ -28,28 +30,48 @@ pub(crate) struct Ran {
     pub(crate) values: Vec<Value>,
     pub(crate) tape_bytes: u64,
     pub(crate) seconds: f64,
+    pub(crate) backend: Backend,
 }
 
 impl Executable {
     pub(crate) fn new(module: Module, entry: String, backend: Backend) -> Result<Self, Diagnostic> {
         let code = match backend {
             Backend::Interp => Code::Interp(module),
-            Backend::Jit => {
-                let program = runtime::Program::compile(&module, &[&entry]);
-                Code::Jit(Box::new(program.map_err(not_compiled)?))
+            Backend::Jit => Executable::jit(&module, &entry)?,
+            Backend::Cc => match runtime::Program::compile_c(&module, &[&entry]) {
+                Ok(program) => Code::Native(Box::new(program), Backend::Cc),
+                Err(runtime::CompileError::NoCCompiler) => Executable::jit(&module, &entry)?,
+                Err(error) => return Err(not_compiled(error)),
+            },
+            Backend::Auto => {
+                let program = runtime::Tiered::compile(&module, &[&entry]);
+                Code::Auto(Box::new(program.map_err(not_compiled)?))
             }
         };
         Ok(Executable { entry, code })
     }
 
+    fn jit(module: &Module, entry: &str) -> Result<Code, Diagnostic> {
+        let program = runtime::Program::compile(module, &[entry]).map_err(not_compiled)?;
+        Ok(Code::Native(Box::new(program), Backend::Jit))
+    }
+
     /// The arguments fit the entry's parameters; its tape, if it has one, is not among them.
     pub(crate) fn run(&self, args: &[Value], options: &Options) -> Result<Ran, Fault> {
         let start = Instant::now();
-        let (values, tape_bytes) = match &self.code {
-            Code::Interp(module) => self.interpret(module, args, options)?,
-            Code::Jit(program) => self.native(program, args, options)?,
+        let ((values, tape_bytes), backend) = match &self.code {
+            Code::Interp(module) => (self.interpret(module, args, options)?, Backend::Interp),
+            Code::Native(program, backend) => {
+                let (args, limits) = (native_args(args), limits(options));
+                (native(program.call(&self.entry, &args, &limits))?, *backend)
+            }
+            Code::Auto(program) => {
+                let (args, limits) = (native_args(args), limits(options));
+                let backend = if program.is_through_c() { Backend::Cc } else { Backend::Jit };
+                (native(program.call(&self.entry, &args, &limits))?, backend)
+            }
         };
-        Ok(Ran { values, tape_bytes, seconds: start.elapsed().as_secs_f64() })
+        Ok(Ran { values, tape_bytes, seconds: start.elapsed().as_secs_f64(), backend })
     }
 
     fn interpret(
@@ -70,26 +92,30 @@ impl Executable {
             interp.counters().pushed_bytes,
         ))
     }
+}
 
-    fn native(
-        &self,
-        program: &runtime::Program,
-        args: &[Value],
-        options: &Options,
-    ) -> Result<(Vec<Value>, u64), Fault> {
-        let args: Vec<runtime::Arg> = args.iter().map(Value::to_arg).collect();
-        let limits = runtime::Options {
-            max_iterations: options.max_iterations,
-            tape_limit: options.tape_limit,
-            interrupt: options.interrupt.clone(),
-        };
-        match program.call(&self.entry, &args, &limits) {
-            Ok((results, stats)) => {
-                Ok((results.into_iter().map(Value::from_out).collect(), stats.tape_peak_bytes))
-            }
-            Err(runtime::RunError::Fault(fault)) => Err(fault),
-            Err(mismatch) => unreachable!("the arguments have been bound: {mismatch}"),
+fn native_args(args: &[Value]) -> Vec<runtime::Arg<'_>> {
+    args.iter().map(Value::to_arg).collect()
+}
+
+fn limits(options: &Options) -> runtime::Options {
+    runtime::Options {
+        max_iterations: options.max_iterations,
+        tape_limit: options.tape_limit,
+        interrupt: options.interrupt.clone(),
+    }
+}
+
+/// What native code gave.
+fn native(
+    ran: Result<(Vec<runtime::Out>, runtime::Stats), runtime::RunError>,
+) -> Result<(Vec<Value>, u64), Fault> {
+    match ran {
+        Ok((results, stats)) => {
+            Ok((results.into_iter().map(Value::from_out).collect(), stats.tape_peak_bytes))
         }
+        Err(runtime::RunError::Fault(fault)) => Err(fault),
+        Err(mismatch) => unreachable!("the arguments have been bound: {mismatch}"),
     }
 }
 
@@ -97,6 +123,9 @@ impl Executable {
 pub(crate) fn not_compiled(error: runtime::CompileError) -> Diagnostic {
     let help = match error {
         runtime::CompileError::Unsupported(_) => "the interpreter runs everywhere",
+        runtime::CompileError::CCompiler(_) => {
+            "set CC to another compiler, or choose the backend `jit`, which needs none"
+        }
         _ => "this is a bug in wengert; the interpreter may run the program meanwhile",
     };
     Diagnostic::new("not-compiled", error.to_string()).help(help)
@@ -145,11 +174,12 @@ mod tests {
         ];
         let run = |module: &Module, entry: &str, more: &[Value]| {
             let args: Vec<Value> = args.iter().chain(more).cloned().collect();
-            let values = [Backend::Interp, Backend::Jit].map(|backend| {
+            let backends = [Backend::Interp, Backend::Jit, Backend::Cc, Backend::Auto];
+            let values = backends.map(|backend| {
                 let executable = Executable::new(module.clone(), entry.into(), backend).unwrap();
                 executable.run(&args, &Options::default()).unwrap().values
             });
-            assert_eq!(values[0], values[1]);
+            assert!(values.iter().all(|v| *v == values[0]), "{values:?}");
             values[0].clone()
         };
         let values = run(&module, "f", &[]);

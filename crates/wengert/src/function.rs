@@ -231,6 +231,7 @@ impl Function {
         stats: &mut Stats,
     ) -> Result<Vec<Value>, Error> {
         let ran = program.run(args, &self.options).map_err(|fault| self.fault(fault))?;
+        stats.backend = ran.backend;
         stats.run_seconds += ran.seconds;
         stats.tape_bytes = stats.tape_bytes.max(ran.tape_bytes);
         Ok(ran.values)

@@ -3,14 +3,20 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What runs the program.
+/// What runs the program. All give the same bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Backend {
+    /// Native code, compiled in milliseconds; for a program that is called again after it has run for 50 ms the
+    /// C compiler of the machine, if there is one, makes faster code in the background.
+    #[default]
+    Auto,
     /// The interpreter: the specification, and slow.
     Interp,
-    /// Native code, compiled in milliseconds.
-    #[default]
+    /// Native code, compiled in milliseconds by Cranelift.
     Jit,
+    /// Native code by the C compiler of the machine, before the first run; by Cranelift where there is none.
+    /// What was compiled is kept in `$WENGERT_CACHE`, or in `wengert` in the user's folder of cached data.
+    Cc,
 }
 
 /// How gradients are computed. Both ways give the same derivatives up to rounding.
@@ -60,6 +66,8 @@ impl Default for Options {
 /// What a call took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stats {
+    /// What ran it, once it has run: not [`Backend::Auto`], but what that chose.
+    pub backend: Backend,
     /// The most bytes the tape held.
     pub tape_bytes: u64,
     /// Time to lower, differentiate and compile; next to nothing when that was done by an earlier call.
