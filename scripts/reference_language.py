@@ -6,6 +6,7 @@ what the function returns to `expected.json` beside the files. The Rust test `la
     python3 scripts/reference_language.py
 """
 
+import copy
 import inspect
 import json
 import pathlib
@@ -122,6 +123,13 @@ SHAPES = {
     "fill": ["x", 0, 5, 0.45],
     "divide_and_conquer": ["x", 0.45],
     "merged": ["x"],
+    "list_parameter": ["x", [2, 0, 1]],
+    "list_beside_an_array": ["x", "y"],
+    "list_of_lists": ["a", 0.45],
+    "list_slice_of_lists": ["a"],
+    "list_through_recursion": ["x", 3],
+    "list_copied": ["x", 0.45],
+    "sorted_list": ["x"],
 }
 
 
@@ -130,6 +138,14 @@ def argument(spec):
         kinds = ARGUMENTS[spec]
         return next(kinds[k] for k in ("matrix", "vector", "scalar") if k in kinds)
     return spec
+
+
+def python_argument(value, param):
+    """Several numbers are an array, unless a list is declared."""
+    if not isinstance(value, list):
+        return value
+    declared_list = param.annotation is list or getattr(param.annotation, "__origin__", None) is list
+    return copy.deepcopy(value) if declared_list else np.array(value)
 
 
 def plain(value):
@@ -151,7 +167,8 @@ def main():
             if SHAPES[name] is None:
                 continue  # It takes a function.
             args = [argument(spec) for spec in SHAPES[name]]
-            given = [np.array(a) if isinstance(a, list) else a for a in args]
+            params = inspect.signature(function).parameters.values()
+            given = [python_argument(a, p) for a, p in zip(args, params)]
             value = function(*given)
             results = list(value) if isinstance(value, tuple) else [value]
             records.append(

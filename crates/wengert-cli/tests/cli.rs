@@ -162,6 +162,16 @@ fn show_every_stage() {
 }
 
 #[test]
+fn declared_arguments_are_shown_as_they_are_run() {
+    let text = "def f(x: list[float], k: list[int]):\n    return x[k[0]] * x[k[1]]\n";
+    let args = ["-", "x=[1.5, 2]", "k=[0, 1]"];
+    for command in [&["run"][..], &["grad"], &["show", "--stage", "vjp"]] {
+        let ran = piped(text, &[command, &args].concat());
+        assert_eq!(ran.code, 0, "{}", ran.err);
+    }
+}
+
+#[test]
 fn a_program_that_fails_exits_with_1() {
     let ran = piped(WALK, &["grad", "-", "x=[1, 2, 3]", "n=5"]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));

@@ -39,7 +39,7 @@ fn example(param: &Param) -> String {
     let value = match param.annotation.map(|a| a.ty) {
         Some(DeclaredType::I64) => "10",
         Some(DeclaredType::Bool) => "true",
-        Some(DeclaredType::Array(_)) => "[1, 2, 3]",
+        Some(DeclaredType::Array(_) | DeclaredType::List(_)) => "[1, 2, 3]",
         Some(DeclaredType::F64 | DeclaredType::F32) | None => "1.0",
     };
     format!("{}={value}", param.name.text)
@@ -118,7 +118,7 @@ pub(crate) fn declared(function: &Function, values: &mut [Value]) -> Bound<()> {
             DeclaredType::F32 => Type::F32,
             DeclaredType::I64 => Type::I64,
             DeclaredType::Bool => Type::Bool,
-            DeclaredType::Array(elem) => {
+            DeclaredType::Array(elem) | DeclaredType::List(elem) => {
                 let given = value.ty();
                 let elem = elem.or(given.elem()).unwrap_or(Elem::F64);
                 Type::of(elem, given.rank().max(1))

@@ -42,9 +42,9 @@ mod view;
 
 use crate::ir::{Builder, Module, Type, Value};
 use crate::span::{Diagnostic, Span};
-use crate::surface::tree;
+use crate::surface::tree::{self, DeclaredType};
 use call::Scope;
-use env::Env;
+use env::{Binding, Env};
 use guess::Found;
 use operand::Operand;
 use recursion::Recursive;
@@ -113,6 +113,11 @@ pub fn lower<A: Into<Arg> + Copy>(
     for ((p, v), arg) in func.params.iter().zip(values).zip(&args) {
         lowering.note_units(v, arg.units);
         let binding = lowering.bind_value(v);
+        if let (Binding::Array(view), Some(DeclaredType::List(_))) =
+            (&binding, p.annotation.map(|a| a.ty))
+        {
+            lowering.env.mark_list(view.storage);
+        }
         lowering.env.bind(&p.name.text, binding, p.name.span);
     }
     let results = lowering.body(func, true).map_err(|e| vec![e])?;

@@ -45,20 +45,23 @@ pub(super) fn types(
                     ty => ty,
                 });
             };
-            match (declared, arg.ty) {
-                (DeclaredType::Array(None), ty @ Type::Array(..)) => Ok(ty),
-                (DeclaredType::Array(Some(elem)), Type::Array(given, rank)) => {
-                    match (given, elem) {
+            if let Some(elements) = declared.elements() {
+                return match (elements, arg.ty) {
+                    (None, ty @ Type::Array(..)) => Ok(ty),
+                    (Some(elem), Type::Array(given, rank)) => match (given, elem) {
                         _ if given == elem => Ok(Type::Array(elem, rank)),
                         (Elem::I64, Elem::F64) | (Elem::F64 | Elem::I64, Elem::F32) => {
                             Ok(Type::Array(elem, rank))
                         }
                         _ => Err(mismatch("another kind of array", "give it numbers of that kind")),
+                    },
+                    _ => {
+                        let help = format!("give several numbers: `{name}=[1, 2, 3]`");
+                        Err(mismatch("an array", &help))
                     }
-                }
-                (DeclaredType::Array(_), _) => {
-                    Err(mismatch("an array", &format!("give several numbers: `{name}=[1, 2, 3]`")))
-                }
+                };
+            }
+            match (declared, arg.ty) {
                 (_, Type::Array(..) | Type::Tape) => {
                     Err(mismatch("a number", "give one number, or change the annotation"))
                 }
@@ -71,6 +74,9 @@ pub(super) fn types(
                 (DeclaredType::Bool, Type::Bool) => Ok(Type::Bool),
                 (DeclaredType::Bool, _) => Err(mismatch("a truth value", "give true or false")),
                 (_, Type::Bool) => Err(mismatch("a number", "give a number")),
+                (DeclaredType::Array(_) | DeclaredType::List(_), _) => {
+                    unreachable!("handled above")
+                }
             }
         })
         .collect()

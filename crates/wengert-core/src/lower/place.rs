@@ -1,7 +1,7 @@
 //! What `x[...]` names: one element, a part, rows, what a mask picks; reading it and writing it.
 
 use super::env::{Part, Pick, View};
-use super::operand::{Fresh, Operand, described, described_rank};
+use super::operand::{Operand, described, described_rank};
 use super::{Lowered, Lowering};
 use crate::arrays;
 use crate::ir::{Elem, Op, Type, Value};
@@ -14,8 +14,10 @@ use std::rc::Rc;
 pub(super) enum Place {
     /// One element: the array and an index for each axis of its storage.
     Element(View, Vec<Value>),
-    /// A part of an array.
+    /// A part of an array, or a slice of a list.
     Part(View),
+    /// A list inside a list.
+    Inner(View),
     /// Elements along the first axis, by their numbers.
     Rows(View, Value),
     /// The elements where a mask of the same shape holds.
@@ -92,14 +94,13 @@ impl Lowering<'_> {
                 let x = self.env.version(view.storage);
                 Operand::Scalar(self.b.element(x, &index))
             }
-            // Part of a list is a copy.
+            // A slice of a list is a copy, in which inner lists are still shared.
             Place::Part(view) if self.env.is_list(view.storage) => {
+                let shares = (self.rank_of(&view) > 1).then_some(view.storage);
                 let value = self.read(&view, span);
-                let copy = self.stored(&Fresh { value, shares: None });
-                self.env.mark_list(copy.storage);
-                Operand::Array(copy)
+                Operand::Array(self.stored_list(value, shares))
             }
-            Place::Part(view) => Operand::Array(view),
+            Place::Part(view) | Place::Inner(view) => Operand::Array(view),
             Place::Rows(view, rows) => {
                 let x = self.read(&view, span);
                 let rows = self.wrapped_rows(x, rows);
@@ -136,6 +137,11 @@ impl Lowering<'_> {
                 let next = self.b.with_element(x, &index, v);
                 self.next_version(&view, next, span);
                 Ok(())
+            }
+            // Python would put the very list there, not its numbers.
+            Place::Inner(_) => Err(inner_list(span)),
+            Place::Part(view) if self.env.is_list(view.storage) && self.rank_of(&view) > 1 => {
+                Err(inner_list(span))
             }
             Place::Part(view) => {
                 let v = self.value(operand, at)?;
@@ -266,7 +272,13 @@ impl Lowering<'_> {
             return Ok(Place::Element(view.clone(), index.collect()));
         }
         let part = Part { picks, axes: kept };
-        Ok(Place::Part(View { storage: view.storage, part: Some(Rc::new(part)) }))
+        let part = View { storage: view.storage, part: Some(Rc::new(part)) };
+        let item = ats.iter().all(|a| matches!(a, At::One(..)));
+        Ok(if item && self.env.is_list(view.storage) {
+            Place::Inner(part)
+        } else {
+            Place::Part(part)
+        })
     }
 
     /// Checks that a place on an axis of the storage exists.
@@ -408,4 +420,10 @@ fn new_axes(indices: &[Index]) -> Vec<usize> {
         }
     }
     axes
+}
+
+fn inner_list(span: Span) -> Diagnostic {
+    Diagnostic::new("unsupported-array", "a list inside a list cannot be replaced")
+        .label(span, "this is a list")
+        .help("assign its elements one by one, or make it an array: `np.array(...)`")
 }

@@ -1,5 +1,6 @@
 //! Statements.
 
+use super::arith::list_arithmetic;
 use super::call::Callable;
 use super::env::Binding;
 use super::expr::maybe_unset;
@@ -249,6 +250,9 @@ impl Lowering<'_> {
                     return Err(maybe_unset(&name.text, unset, name.span));
                 }
                 let old = self.bound(&name.text, &binding, name.span)?;
+                if self.is_list(&old) {
+                    return Err(list_arithmetic(name.span));
+                }
                 let right = self.expr(value)?;
                 let new = self.binary(op, (&old, name.span), (&right, value.span))?;
                 match old {
@@ -267,7 +271,9 @@ impl Lowering<'_> {
                         self.b.at(*at);
                         Operand::Scalar(self.b.element(x, index))
                     }
-                    Place::Part(view) | Place::Masked(view, _) => Operand::Array(view.clone()),
+                    Place::Part(view) | Place::Inner(view) | Place::Masked(view, _) => {
+                        Operand::Array(view.clone())
+                    }
                     Place::Rows(..) => {
                         return Err(Diagnostic::new(
                             "unsupported-array",
@@ -285,6 +291,9 @@ impl Lowering<'_> {
                         .help("give each element a name of its own"));
                     }
                 };
+                if self.is_list(&old) {
+                    return Err(list_arithmetic(*at));
+                }
                 let right = self.expr(value)?;
                 let new = self.binary(op, (&old, *at), (&right, value.span))?;
                 if let Place::Masked(view, mask) = &place {

@@ -57,7 +57,18 @@ impl Lowering<'_> {
         self.value(&operand, a.span())
     }
 
+    /// What an argument evaluates to. A list that is kept is an array just made: NumPy makes one of it.
     pub(super) fn operand(&mut self, a: &Argument) -> Lowered<Operand> {
+        Ok(match self.given_as(a)? {
+            Operand::Array(view) if self.env.is_list(view.storage) => {
+                Operand::fresh(self.read(&view, a.span()))
+            }
+            operand => operand,
+        })
+    }
+
+    /// The same, lists being lists.
+    pub(super) fn given_as(&mut self, a: &Argument) -> Lowered<Operand> {
         match a {
             Argument::Expr(e) => self.expr(e),
             Argument::Value(operand, _) => Ok(operand.clone()),

@@ -148,6 +148,9 @@ impl Lowering<'_> {
         if given.name == "flip" {
             return Ok(Operand::Fresh(Fresh { value: v, shares }));
         }
+        if given.name == "sorted" {
+            return Ok(Operand::Array(self.stored_list(v, None)));
+        }
         self.copied(v, x)
     }
 
