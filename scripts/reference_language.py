@@ -130,6 +130,10 @@ SHAPES = {
     "list_through_recursion": ["x", 3],
     "list_copied": ["x", 0.45],
     "sorted_list": ["x"],
+    "set_before_break": [1.7],
+    "set_at_each_break": [0.9, 1.7],
+    "set_in_nested_branches": [0.6, 1.5],
+    "loops_inside_each_other": [1.7],
 }
 
 

@@ -5,7 +5,7 @@
 use super::env::{Binding, Env, StorageId, Unset, UnsetReason, View};
 use super::guess::{Carry, Guess, Slot};
 use super::operand::join_elem;
-use super::stmt::{BROKEN, CONTINUED};
+use super::stmt::{BROKEN, CONTINUED, is_for_after};
 use super::{Lowered, Lowering};
 use crate::ir::{Elem, Type, Value};
 use crate::span::Span;
@@ -134,19 +134,22 @@ impl Lowering<'_> {
                 }
             }
         }
-        // Returned values, which the code after the loop looks at.
-        let set: Vec<(Arc<str>, Type)> = self
+        // Returned values and others, which the code after the loop looks at.
+        let set: Vec<(Arc<str>, Type, bool)> = self
             .env
             .names()
-            .filter(|(n, _)| n.starts_with("returned value") && head.env.own(n).is_none())
+            .filter(|(n, _)| is_for_after(n) && head.env.own(n).is_none())
             .filter_map(|(n, (b, _))| match b {
-                Binding::Scalar(v) => Some((n.clone(), self.b.ty(*v))),
-                Binding::Array(view) => Some((n.clone(), self.type_of(view))),
+                Binding::Scalar(v) => Some((n.clone(), self.b.ty(*v), false)),
+                Binding::Array(view) => {
+                    Some((n.clone(), self.type_of(view), self.env.is_list(view.storage)))
+                }
                 _ => None,
             })
             .collect();
-        for (name, ty) in set {
-            let known = head.wanted.set.entry(name).or_insert(ty);
+        for (name, ty, list) in set {
+            let (known, known_list) = head.wanted.set.entry(name).or_insert((ty, list));
+            *known_list |= list;
             if !known.is_array() && !ty.is_array() {
                 let elem =
                     join_elem(known.elem().unwrap_or(Elem::F64), ty.elem().unwrap_or(Elem::F64));

@@ -192,6 +192,12 @@ pub(super) fn maybe_unset(name: &str, unset: &Unset, span: Span) -> Diagnostic {
             "this loop may not run".into(),
             format!("set `{name}` before the loop"),
         ),
+        UnsetReason::Break => (
+            "maybe-undefined",
+            format!("`{name}` is not set at every `break` that leads here"),
+            "this loop can be left before it is set".into(),
+            format!("set `{name}` before the loop, or before each `break`"),
+        ),
         UnsetReason::Kind => (
             "kind-change",
             format!("`{name}` is not the same kind of value on every path to here"),

@@ -140,6 +140,8 @@ struct Lowering<'t> {
     scopes: Vec<Scope>,
     /// What loops were found to carry, for when they are lowered again.
     found: HashMap<(usize, Span), Found>,
+    /// The variables that are set wherever the loop being lowered is left by `break`.
+    kept: Vec<String>,
     /// How many calls have been written out.
     expansions: usize,
     /// Functions that call themselves.
@@ -165,6 +167,7 @@ impl<'t> Lowering<'t> {
             units: HashMap::new(),
             scopes: Vec::new(),
             found: HashMap::new(),
+            kept: Vec::new(),
             expansions: 0,
             recursive,
         };

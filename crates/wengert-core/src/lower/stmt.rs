@@ -21,7 +21,21 @@ pub(super) const CONTINUED: &str = "the iteration is over";
 
 /// The hidden variable of a returned value.
 pub(super) fn returned(k: usize) -> String {
-    format!("returned value {k}")
+    format!("{RETURNED_VALUE}{k}")
+}
+
+const RETURNED_VALUE: &str = "returned value ";
+
+/// The hidden variable that holds a variable where a loop is left by `break`.
+pub(super) fn left_with(name: &str) -> String {
+    format!("{LEFT_WITH}{name}")
+}
+
+const LEFT_WITH: &str = "left with ";
+
+/// Whether a loop sets a variable for the code after it.
+pub(super) fn is_for_after(name: &str) -> bool {
+    name.starts_with(RETURNED_VALUE) || name.starts_with(LEFT_WITH)
 }
 
 impl Lowering<'_> {
@@ -95,6 +109,17 @@ impl Lowering<'_> {
         self.env.bind(flag, Binding::Scalar(yes), span);
     }
 
+    /// Where a loop is left by `break`: the variables that are set there are looked at after it.
+    pub(super) fn keep_for_after(&mut self) {
+        for name in self.kept.clone() {
+            if let Some((binding @ (Binding::Scalar(_) | Binding::Array(_)), at)) =
+                self.env.own(&name).cloned()
+            {
+                self.env.bind(&left_with(&name), binding, at);
+            }
+        }
+    }
+
     fn stmt(&mut self, stmt: &Stmt) -> Lowered<()> {
         self.b.at(stmt.span);
         match &stmt.kind {
@@ -116,6 +141,7 @@ impl Lowering<'_> {
             StmtKind::While { cond, body } => self.while_loop(cond, body, stmt.span),
             StmtKind::If { .. } => self.stmts(&[stmt]),
             StmtKind::Break => {
+                self.keep_for_after();
                 self.set_flag(BROKEN, stmt.span);
                 Ok(())
             }

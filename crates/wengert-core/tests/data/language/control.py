@@ -206,3 +206,61 @@ def apply(caller_of_apply, v):
 
 def caller_of_apply(x):
     return apply(lambda v: v * v, x)
+
+
+def set_before_break(x):
+    while True:
+        y = x * 0.5 + 0.1
+        if y < 0.3:
+            break
+        x = y
+    return y * x
+
+
+def set_at_each_break(x, y):
+    k = 0
+    while True:
+        k += 1
+        x = x * 0.8 + 0.02 * y
+        if x < 0.3:
+            last = x * y
+            why = 1
+            break
+        elif k > 5:
+            last, why = x + y, 2.5
+            break
+    return last * why
+
+
+def set_in_nested_branches(x, limit):
+    n = 0
+    while True:
+        n += 1
+        x = x * 1.3
+        if x > limit:
+            z = np.array([x, x * x])
+            w = [x, 2.0]
+            if x > 2.0 * limit:
+                break
+            if n > 3:
+                w[1] = 7.0
+                z[0] = limit * x
+                break
+        elif n > 50:
+            return x, x, 0
+        else:
+            continue
+    return z[0] * w[1], z[1], n
+
+
+def loops_inside_each_other(x):
+    while True:
+        while True:
+            y = x * 0.7
+            x = y
+            if y < 0.5:
+                break
+        z = y * 2.0
+        if z < 0.9:
+            break
+    return z + y
