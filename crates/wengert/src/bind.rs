@@ -4,6 +4,7 @@ use crate::args::{Args, Wrt};
 use crate::value::Value;
 use wengert_core::ir::{Elem, Func, Type};
 use wengert_core::span::{Diagnostic, Span};
+use wengert_core::surface::names::nearest;
 use wengert_core::surface::tree::{DeclaredType, Expr, ExprKind, Function, Param, UnaryOp};
 
 type Bound<T> = Result<T, Diagnostic>;
@@ -194,18 +195,11 @@ fn parameter(function: &Function, name: &str) -> Bound<usize> {
     let message = format!("`{}` has no parameter `{name}`", function.name.text);
     Err(Diagnostic::new("unknown-argument", message)
         .label(parameters_span(function), "these are its parameters")
-        .help(match closest(name, &known) {
+        .help(match nearest(name, known.iter().copied()) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None if known.is_empty() => "it takes no arguments".into(),
             None => format!("its parameters are {}", quoted(&known)),
         }))
-}
-
-/// The name most like the one given, where one is.
-pub(crate) fn closest<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
-    let scored = known.iter().map(|k| (strsim::jaro_winkler(name, k), *k));
-    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (best.0 > 0.8).then_some(best.1)
 }
 
 pub(crate) fn quoted(names: &[&str]) -> String {
@@ -234,6 +228,7 @@ pub(crate) fn literal(expr: &Expr) -> Option<Value> {
         ExprKind::Int(n) => Some(Value::Int(*n)),
         ExprKind::Float(x) => Some(Value::Float(*x)),
         ExprKind::Bool(b) => Some(Value::Bool(*b)),
+        ExprKind::Builtin(name) if name == "nan" => Some(Value::Float(f64::NAN)),
         ExprKind::Unary { op, operand } => match (op, literal(operand)?) {
             (UnaryOp::Plus, value) => Some(value),
             (UnaryOp::Neg, Value::Int(n)) => Some(Value::Int(n.checked_neg()?)),

@@ -18,6 +18,7 @@ use wengert_core::fault::Fault;
 use wengert_core::ir::{Func, Module, verify};
 use wengert_core::lower::{self, Arg};
 use wengert_core::span::Diagnostic;
+use wengert_core::surface::names::nearest;
 use wengert_core::surface::{python, tree};
 use wengert_core::transform::{derivative, jvp, pipeline, vjp};
 
@@ -287,7 +288,7 @@ fn parse(source: Source) -> Result<(Arc<Source>, tree::Module), Error> {
 fn unknown(module: &tree::Module, name: &str) -> Diagnostic {
     let known: Vec<&str> = module.functions.iter().map(|f| f.name.text.as_str()).collect();
     let error = Diagnostic::new("unknown-function", format!("there is no function `{name}`"));
-    let meant = bind::closest(name, &known).or(match known[..] {
+    let meant = nearest(name, known.iter().copied()).or(match known[..] {
         [only] => Some(only),
         _ => None,
     });

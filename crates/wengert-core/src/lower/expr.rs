@@ -7,6 +7,7 @@ use super::{Lowered, Lowering, quoted};
 use crate::ir::{Type, Value};
 use crate::ops::Prim;
 use crate::span::{Diagnostic, Span};
+use crate::surface::names::nearest;
 use crate::surface::tree::{Callee, Expr, ExprKind, LogicalOp};
 
 impl Lowering<'_> {
@@ -93,7 +94,7 @@ impl Lowering<'_> {
                     Diagnostic::new("undefined-variable", format!("`{name}` is not defined"))
                         .label(span, "used here");
                 let known = self.env.known_names();
-                let near = known.iter().find(|k| similar(k, name));
+                let near = nearest(name, known.iter().copied());
                 Err(match near {
                     Some(near) => error.help(format!("did you mean `{near}`?")),
                     None => error.help(format!("defined here are {}", quoted(&known))),
@@ -218,15 +219,4 @@ pub(super) fn maybe_unset(name: &str, unset: &Unset, span: Span) -> Diagnostic {
         .label(unset.set_at, "set here")
         .label(unset.by, by)
         .help(help)
-}
-
-/// Whether one name is a likely slip for the other: one letter added, dropped or changed.
-pub(super) fn similar(a: &str, b: &str) -> bool {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    if a.len().abs_diff(b.len()) > 1 || a.len().max(b.len()) < 3 {
-        return a.iter().collect::<String>().eq_ignore_ascii_case(&b.iter().collect::<String>());
-    }
-    let start = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
-    let end = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();
-    start + end + 1 >= a.len().max(b.len())
 }

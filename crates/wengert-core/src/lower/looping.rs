@@ -10,7 +10,7 @@
 use super::ends::Head;
 use super::env::{Binding, Unset, UnsetReason};
 use super::guess::{Carry, Found, Guess};
-use super::items::Items;
+use super::items::{Items, Source};
 use super::names::{always, escapes, escapes_of, set_at_breaks};
 use super::operand::Operand;
 use super::stmt::{BROKEN, CONTINUED, RETURNED, left_with};
@@ -57,30 +57,16 @@ impl Lowering<'_> {
         body: &[Stmt],
         span: Span,
     ) -> Lowered<()> {
-        if let IterKind::Items(e) = &iter.kind {
-            let operand = self.expr(e)?;
-            if let Operand::Tuple(items) | Operand::List(items) = &operand {
-                let numbers = items.iter().all(|(i, _)| matches!(i, Operand::Scalar(_)));
-                if !numbers || items.len() <= 1 {
-                    return self.written_out(target, items.clone(), body, span);
-                }
-            }
-            // Numbers are looked up in an array of them.
-            let operand = match operand {
-                Operand::Tuple(numbers) => Operand::List(numbers),
-                other => other,
-            };
-            let (items, to) = self.array_items(operand, e.span)?;
-            return self.counted(target, items, to, e.span, body, span);
-        }
         if let IterKind::Range { start, stop, step } = &iter.kind {
             let [lo, hi, by] = self.bounds(start, stop, step)?;
             self.b.at(iter.span);
             let (items, from, to) = self.range(lo, hi, by, step.span)?;
             return self.looping(&Kind::For { target, items, from, to, at: iter.span }, body, span);
         }
-        let (items, to) = self.items(iter)?;
-        self.counted(target, items, to, iter.span, body, span)
+        match self.items(iter)? {
+            Source::Written(items) => self.written_out(target, items, body, span),
+            Source::Counted(items, to) => self.counted(target, items, to, iter.span, body, span),
+        }
     }
 
     /// A loop over items counted from 0.

@@ -311,7 +311,7 @@ fn passed_on(e: &Expr, elements: bool, names: &mut BTreeSet<String>) {
             demand(otherwise, names);
         }
         ExprKind::Call { callee: Callee::Builtin(name), args, .. }
-            if matches!(name.text.as_str(), "min" | "max" | "abs") =>
+            if matches!(name.text.as_str(), "min" | "max" | "abs" | "arange") =>
         {
             args.iter().for_each(|a| demand(a, names));
         }

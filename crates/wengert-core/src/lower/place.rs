@@ -20,6 +20,10 @@ pub(super) enum Place {
     Inner(View),
     /// Elements along the first axis, by their numbers.
     Rows(View, Value),
+    /// Elements along another axis, by their numbers.
+    Along(View, Value, usize),
+    /// One element for each place that numbers, one or as many for every axis, name together.
+    Picked(View, Vec<Value>),
     /// The elements where a mask of the same shape holds.
     Masked(View, Value),
     /// An element of a tuple.
@@ -107,6 +111,13 @@ impl Lowering<'_> {
                 let v = self.b.array(ArrayOp::Gather, &[x, rows]);
                 Operand::fresh(v)
             }
+            Place::Along(view, numbers, axis) => {
+                let x = self.read(&view, span);
+                let taken = arrays::take(&mut self.b, x, numbers, axis)
+                    .map_err(|e| Diagnostic::new("shape-mismatch", e).label(span, "here"))?;
+                Operand::fresh(taken)
+            }
+            Place::Picked(view, numbers) => self.picked_elements(&view, &numbers, span)?,
             Place::Masked(view, _) => {
                 let name = self.env.name_of(view.storage).unwrap_or_else(|| "x".into());
                 return Err(Diagnostic::new(
@@ -157,7 +168,7 @@ impl Lowering<'_> {
                 let chosen = self.b.select(mask, v, x);
                 self.put(&view, chosen, at, span)
             }
-            Place::Rows(..) => Err(Diagnostic::new(
+            Place::Rows(..) | Place::Along(..) | Place::Picked(..) => Err(Diagnostic::new(
                 "unsupported-array",
                 "assigning to elements picked by an array of indices is not supported",
             )
@@ -219,6 +230,26 @@ impl Lowering<'_> {
         if let [At::Many(rows, _)] = ats[..] {
             return Ok(Place::Rows(view, rows));
         }
+        let many = ats.iter().filter(|a| matches!(a, At::Many(..))).count();
+        let numbers = ats.iter().map(|a| match a {
+            At::One(v, _) | At::Many(v, _) => Some(*v),
+            _ => None,
+        });
+        if many > 0
+            && ats.len() == rank
+            && let Some(numbers) = numbers.collect::<Option<Vec<Value>>>()
+        {
+            return Ok(Place::Picked(view, numbers));
+        }
+        // One array beside slices picks along its axis.
+        let mut picked = None;
+        if many == 1 && !ats.iter().any(|a| matches!(a, At::Mask(..) | At::One(..))) {
+            let axis = ats.iter().position(|a| matches!(a, At::Many(..))).unwrap_or(0);
+            if let At::Many(v, at) = ats[axis] {
+                ats[axis] = At::Slice { start: None, stop: None, step: None, span: at };
+                picked = Some((v, axis));
+            }
+        }
         let mut picks = self.picks(&view);
         let axes: Vec<usize> = match &view.part {
             Some(part) => part.axes.clone(),
@@ -257,7 +288,7 @@ impl Lowering<'_> {
                 Some(At::Many(_, at) | At::Mask(_, at)) => {
                     return Err(Diagnostic::new(
                         "unsupported-array",
-                        "an array as an index is supported only when it is the only one",
+                        "an array as an index is supported beside slices, or with a number or an array for every axis",
                     )
                     .label(*at, "this is an array")
                     .help("index one axis after the other, or write a loop"));
@@ -273,12 +304,45 @@ impl Lowering<'_> {
         }
         let part = Part { picks, axes: kept };
         let part = View { storage: view.storage, part: Some(Rc::new(part)) };
+        if let Some((numbers, axis)) = picked {
+            return Ok(Place::Along(part, numbers, axis));
+        }
         let item = ats.iter().all(|a| matches!(a, At::One(..)));
         Ok(if item && self.env.is_list(view.storage) {
             Place::Inner(part)
         } else {
             Place::Part(part)
         })
+    }
+
+    /// `x[i, j]` with arrays of numbers: the elements one by one.
+    fn picked_elements(&mut self, view: &View, numbers: &[Value], span: Span) -> Lowered<Operand> {
+        let x = self.read(view, span);
+        let name = self.env.name_of(view.storage);
+        let name = name.map_or("this array".into(), |n| format!("`{n}`"));
+        self.b.at(span);
+        let dims = self.b.dims(x);
+        let zero = self.b.i64(0);
+        let mut place = zero;
+        for (axis, (i, n)) in numbers.iter().zip(&dims).enumerate() {
+            let negative = self.b.prim(Prim::ILt, &[*i, zero]);
+            let shifted = self.b.prim(Prim::WAdd, &[*i, *n]);
+            let i = self.b.select(negative, shifted, *i);
+            let (low, high) =
+                (self.b.prim(Prim::IGe, &[i, zero]), self.b.prim(Prim::ILt, &[i, *n]));
+            let mut inside = self.b.prim(Prim::And, &[low, high]);
+            if self.b.ty(inside).is_array() {
+                inside = arrays::all(&mut self.b, inside, None)
+                    .map_err(|e| Diagnostic::new("shape-mismatch", e).label(span, "here"))?;
+            }
+            let message = format!("an index is out of range for axis {axis} of {name}");
+            self.b.op(Op::Assert(message.into()), &[inside]);
+            let before = self.b.prim(Prim::WMul, &[place, *n]);
+            place = self.b.prim(Prim::WAdd, &[before, i]);
+        }
+        let line = arrays::flatten(&mut self.b, x)
+            .map_err(|e| Diagnostic::new("shape-mismatch", e).label(span, "here"))?;
+        Ok(Operand::fresh(self.b.array(ArrayOp::Gather, &[line, place])))
     }
 
     /// Checks that a place on an axis of the storage exists.

@@ -300,7 +300,7 @@ impl Lowering<'_> {
                     Place::Part(view) | Place::Inner(view) | Place::Masked(view, _) => {
                         Operand::Array(view.clone())
                     }
-                    Place::Rows(..) => {
+                    Place::Rows(..) | Place::Along(..) | Place::Picked(..) => {
                         return Err(Diagnostic::new(
                             "unsupported-array",
                             "updating elements picked by an array of indices is not supported",

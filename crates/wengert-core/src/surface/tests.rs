@@ -320,7 +320,10 @@ fn modules() {
     assert_eq!(module.constants.len(), 2);
     assert_eq!(expr(&module.constant("h").unwrap().value), "(* 2 g)");
     let f = module.function("f").unwrap();
-    assert_eq!(show(&f.body), "(return ($norm ($inv ($exp ($det x))) h))");
+    assert_eq!(
+        show(&f.body),
+        "(return ($norm ($numpy.linalg.inv ($exp ($numpy.linalg.det x))) h))"
+    );
     let params: Vec<_> =
         f.params.iter().map(|p| (&*p.name.text, p.annotation.map(|a| a.ty))).collect();
     assert_eq!(

@@ -70,7 +70,7 @@ impl Lowering<'_> {
                 Ok(Operand::Array(self.stored_list(value, None)))
             }
             other => {
-                let message = format!("`{}` of {}", given.name, described_operand(&other));
+                let message = format!("`{}` of {}", given.shown(), described_operand(&other));
                 let message = format!("{message} is not supported");
                 Err(Diagnostic::new("unsupported-function", message)
                     .label(span, "here")

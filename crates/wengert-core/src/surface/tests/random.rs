@@ -33,7 +33,7 @@ const BUILTINS: &[&str] = &[
     "pi",
     "numpy.erf",
     "numpy.linalg.trace",
-    "something",
+    "numpy.something",
     "max",
     "tuple",
 ];

@@ -1,8 +1,11 @@
 # Loops, branches, functions.
 import math
 import numpy as np
+import os
+from collections import OrderedDict
 
 SCALE = 2.5
+FIRST = SECOND = 0.25
 STEPS = 3
 
 
@@ -264,3 +267,24 @@ def loops_inside_each_other(x):
         if z < 0.9:
             break
     return z + y
+
+
+def logarithms_to_a_base(x, y):
+    return math.log(x, 2) + math.log(y, x + 1.0) * math.log(x), math.log(8, 2)
+
+
+def numbers_from_text(x):
+    best = float("inf")
+    worst = -float("Infinity")
+    for v in [x, 2.0 * x, 0.3]:
+        best = min(best, v)
+        worst = max(worst, v)
+    return best + worst * float("1e-1"), np.isnan(float("nan"))
+
+
+def computed_defaults(x, dt=1.0 / 100, turn=2 * math.pi, n=2**3 - 1, scale=-SCALE * 2):
+    return x * dt + turn, n * x * scale + FIRST * SECOND
+
+
+def with_defaults(x):
+    return computed_defaults(x, n=3)
