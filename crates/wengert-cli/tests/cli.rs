@@ -419,10 +419,38 @@ fn check_reports_what_makes_a_derivative_doubtful() {
     assert_eq!((&found["kind"], &found["variable"]), (&"nan".into(), &"y".into()), "{found}");
     assert_eq!((&found["line"], &found["iterations"][0]), (&6.into(), &3.into()), "{found}");
 
-    let ran = wengert(&["check", "examples/newton.py", "a=2", "x0=1"]);
+    let text = "def h(x):\n    while x < 8:\n        x = 2 * x\n    return x\n";
+    let ran = piped(text, &["check", "-", "1.0000001"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     let text = "warning: how often the loop runs depends on what is differentiated by; its test came within ";
     assert!(ran.out.contains(text), "{}", ran.out);
+}
+
+#[test]
+fn check_is_quiet_where_nothing_is_wrong() {
+    for (text, args) in [
+        // The slope by the start of an iteration that has converged is next to nothing.
+        (
+            "def f(a, x):\n    while abs(x * x - a) > 1e-14:\n        x = 0.5 * (x + a / x)\n    return x\n",
+            &["a=2", "x=1.4", "--wrt", "x"][..],
+        ),
+        (
+            "import numpy as np\n\ndef f(x: np.float32):\n    return np.sin(x) * np.exp(x) / (1 + x * x)\n",
+            &["x=0.7"],
+        ),
+        (
+            "import numpy as np\n\ndef f(x):\n    return np.sum(np.where(x > 0, np.log(x), x))\n",
+            &["x=[-1.5, 2.0]"],
+        ),
+        (
+            "import numpy as np\n\ndef f(x):\n    return np.max(x) + max(x)\n",
+            &["x=[1.5, 2.0, 0.5]"],
+        ),
+    ] {
+        let ran = piped(text, &[&["check", "-"], args].concat());
+        assert_eq!(ran.code, 0, "{text}{}{}", ran.out, ran.err);
+        assert!(!ran.out.contains("warning"), "{text}{}", ran.out);
+    }
 }
 
 #[test]

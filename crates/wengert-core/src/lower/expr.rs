@@ -179,7 +179,10 @@ pub(super) fn can_fail(e: &Expr) -> bool {
 
 pub(super) fn maybe_unset(name: &str, unset: &Unset, span: Span) -> Diagnostic {
     // The hidden variables of a tuple are its elements.
-    let name = name.split(' ').next().unwrap_or(name);
+    let (name, element) = match name.split_once(' ') {
+        Some((tuple, _)) => (tuple, true),
+        None => (name, false),
+    };
     let (code, message, by, help) = match &unset.reason {
         UnsetReason::Branch => (
             "maybe-undefined",
@@ -211,7 +214,12 @@ pub(super) fn maybe_unset(name: &str, unset: &Unset, span: Span) -> Diagnostic {
                 "`{name}` and `{other}` may be the same array, and `{other}` has been written since"
             ),
             format!("`{other}` is written here"),
-            format!("make one of them a copy: `{name} = np.copy({name})` before the write"),
+            match element {
+                true => format!("put a copy into `{name}`: `np.copy(...)`"),
+                false => {
+                    format!("make one of them a copy: `{name} = np.copy({name})` before the write")
+                }
+            },
         ),
     };
     Diagnostic::new(code, message)
