@@ -310,6 +310,28 @@ fn arrays_go_to_files_and_come_back() {
 }
 
 #[test]
+fn integers_from_a_file_have_no_derivative_and_that_is_said() {
+    let header = "{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }";
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes.extend([1i64, 0].iter().flat_map(|n| n.to_le_bytes()));
+    let file = format!("x=@{}", temporary("integers.npy", &bytes));
+    let note = "note: `x` is given as integers, and has no derivative";
+    let text = "def f(x, y):\n    return x[0] * y\n";
+    let ran = piped(text, &["grad", "-", &file, "y=2"]);
+    assert!(ran.out.contains(note), "{}{}", ran.out, ran.err);
+    assert!(json(&piped(text, &["grad", "-", &file, "y=2", "--json"]))["grad"]["y"] == 1.0);
+    for text in [
+        "def f(x, y):\n    return y * (5 if x[0] > 0 else y)\n".replace("x, y", "x: list[int], y"),
+        "import numpy as np\n\ndef f(x, y):\n    return y * np.zeros(3)[x[0]]\n".into(),
+    ] {
+        let ran = piped(&text, &["grad", "-", &file, "y=2"]);
+        assert!(ran.code == 0 && !ran.out.contains("note"), "{}{}", ran.out, ran.err);
+    }
+}
+
+#[test]
 fn several_results_take_a_seed_or_have_a_jacobian() {
     let base = ["grad", "-", "x=[1, 2]", "k=3"];
     let seeded = |seed: &str| {

@@ -84,7 +84,10 @@ pub(crate) fn by(function: &Function, func: &Func, wrt: &Wrt) -> Bound<Vec<usize
         Wrt::All => {
             let all: Vec<usize> = (0..types.len()).filter(|k| types[*k].is_float()).collect();
             if all.is_empty() {
-                let message = format!("`{}` has no float or array parameter", function.name.text);
+                let message = format!(
+                    "`{}` has no parameter that is a float or an array of floats here",
+                    function.name.text
+                );
                 return Err(Diagnostic::new("nothing-to-differentiate", message)
                     .label(parameters_span(function), "derivatives are by floats"));
             }

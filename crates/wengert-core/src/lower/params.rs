@@ -20,7 +20,7 @@ pub(super) fn types(
     func: &Function,
     args: &[Arg],
 ) -> Result<Vec<Type>, Diagnostic> {
-    let integers = Demand::new(module).names(func);
+    let integers = counted(module, func);
     let params = func.params.iter().zip(args);
     params
         .map(|(p, arg)| {
@@ -80,6 +80,11 @@ pub(super) fn types(
             }
         })
         .collect()
+}
+
+/// The names a function uses as a number of things.
+pub(super) fn counted(module: &Module, func: &Function) -> BTreeSet<String> {
+    Demand::new(module).names(func)
 }
 
 /// Finds the names functions use as a number of things, directly or through assignments and calls.
