@@ -4,6 +4,7 @@ use crate::faults::Fault;
 
 const CORE: &str = "wengert-core";
 const RUNTIME: &str = "wengert-runtime";
+const WHOLE: &str = "wengert";
 
 type Tests = &'static [(&'static str, &'static str)];
 
@@ -13,6 +14,7 @@ const ARRAYS: Tests = &[(CORE, "arrays"), (CORE, "generated"), (CORE, "filetests
 const NESTED: Tests = &[(CORE, "nesting"), (CORE, "nesting_generated"), (CORE, "filetests")];
 const ROWS: Tests = &[(CORE, "rules")];
 const FREE: Tests = &[(CORE, "free"), (CORE, "lib"), (CORE, "filetests")];
+const CHOSEN: Tests = &[(WHOLE, "chosen"), (CORE, "generated")];
 const STORES: Tests = &[(CORE, "generated"), (CORE, "lib"), (CORE, "filetests")];
 const FMA: Tests = &[(CORE, "generated"), (CORE, "arrays"), (CORE, "filetests")];
 const HOIST: Tests = &[(CORE, "generated"), (CORE, "filetests")];
@@ -90,8 +92,8 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault {
         name: "flipped-exit",
         file: "crates/wengert-core/src/transform/vjp/reverse_loop.rs",
-        from: "let taken = self.b.prim(Prim::IEq, &[exit, number]);",
-        to: "let taken = self.b.prim(Prim::INe, &[exit, number]);",
+        from: "self.b.prim(Prim::IEq, &[exit, number])",
+        to: "self.b.prim(Prim::INe, &[exit, number])",
         tests: DERIVATIVES,
     },
     // The reverse of a loop counts from one too high.
@@ -114,9 +116,33 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault {
         name: "overwritten-adjoint",
         file: "crates/wengert-core/src/transform/vjp/reverse.rs",
-        from: "let sum = self.scope.adjoint.get(&v).copied().filter(|_| !of_tape);",
-        to: "let sum = self.scope.adjoint.get(&v).copied().filter(|_| of_tape);",
+        from: "let sum = self.scope.adjoint.get(v).filter(|_| !of_tape);",
+        to: "let sum = self.scope.adjoint.get(v).filter(|_| of_tape);",
         tests: DERIVATIVES,
+    },
+    // A choice is followed to the side that was not chosen.
+    Fault {
+        name: "wrong-case",
+        file: "crates/wengert-core/src/transform/when.rs",
+        from: "When::Is(c, true) => Partial::Of(b.select(c, p, zero)),",
+        to: "When::Is(c, true) => Partial::Of(b.select(c, zero, p)),",
+        tests: CHOSEN,
+    },
+    // What has a part in two cases is taken to have one in the first only.
+    Fault {
+        name: "forgotten-case",
+        file: "crates/wengert-core/src/transform/when.rs",
+        from: "When::Is(b.prim(Prim::Or, &both), true)",
+        to: "When::Is(both[0], true)",
+        tests: CHOSEN,
+    },
+    // The slope of what is not chosen is a factor.
+    Fault {
+        name: "unchosen-slope",
+        file: "crates/wengert-core/src/transform/when.rs",
+        from: "When::Is(c, false) => Partial::Of(b.select(c, zero, p)),",
+        to: "When::Is(..) => partial,",
+        tests: CHOSEN,
     },
     // The same for elements of arrays.
     Fault {

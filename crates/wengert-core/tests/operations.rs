@@ -25,13 +25,16 @@ one of them or a few.
 - **Keeps**: what reverse mode needs of the inputs and the result to apply the partials.
 
 In partials, `x.recip_of(c)` is c / x, `x.hypot_of(c)` the root of x^2 + c^2, `a.less(b)` 1 where a < b and else 0,
-`x.sign()` -1, 0 or 1, `x.nonzero()` x but 1 where x is 0, `a.gap(b)` a - b but 0 for two equal infinities,
-`a.pow_less_one(b)` a^(b-1) but 1 where b is 0 and a too small for 1 / a, `a.log_of_base(b)` log(a) but 0 where a
-is 0 and b is not negative, `x.powi_less_one(n)` x^(n-1) but 1 where n is 0, `n.as_float(x)` n as a float like x, `n.next()` n + 1,
-`x.integer(0)` the integer 0, `x.recip()` 1 / x, `gaussian(x)` e^(-x^2), `radius(a, b)` hypot(a, b) but 1 at the
-origin, `inside(x, lo, hi)` and `below(x, lo, hi)` 1 where `clamp` gives x or lo and else 0; `One` and `Zero` are
-1 and 0, `LN_2` is log(2), `LOG2_E` and `LOG10_E` are the logarithms of e, `TWO_BY_ROOT_PI` is 2 by the root of
-pi, `ROOT_TWO_PI` the root of 2 pi. Other names are operations of this page: `x.exp()`, `x.cos()`, `x.round()`, `x.polygamma(n)`.
+`x.positive()` 1 where x > 0 and else 0, `p.flipped()` 1 for 0 and 0 for 1, `p.and(q)` 1 where both are 1 and else
+0, `x.sign()` -1, 0 or 1, `x.nonzero()` x but 1 where x is 0, `a.gap(b)` a - b but 0 for two equal infinities,
+`a.pow_less_one(b)` a^(b-1) but 1 where b is 0 and a too small for 1 / a, `a.log_of_base(b)` log(a) but 0 where a is
+0 and b is not negative, `x.powi_less_one(n)` x^(n-1) but 1 where n is 0, `n.as_float(x)` n as a float like x,
+`n.next()` n + 1, `x.integer(0)` the integer 0, `x.recip()` 1 / x, `gaussian(x)` e^(-x^2), `radius(a, b)` hypot(a,
+b) but 1 at the origin, `inside(x, lo, hi)` and `below(x, lo, hi)` 1 where `clamp` gives x or lo and else 0; `One`
+and `Zero` are 1 and 0, `LN_2` is log(2), `LOG2_E` and `LOG10_E` are the logarithms of e, `TWO_BY_ROOT_PI` is 2 by
+the root of pi, `ROOT_TWO_PI` the root of 2 pi. Other names are operations of this page: `x.exp()`, `x.cos()`,
+`x.round()`, `x.polygamma(n)`. The partial `Chosen(p)` is p, 0 or 1, `Chosen` and not multiplied by: what is not
+chosen has no part in the derivative, even where its own slope is infinite.
 ";
 
 const ARRAYS: &str = "

@@ -157,7 +157,7 @@ fn table(point: &Reference) -> Option<Vec<f64>> {
     let partials = point.prim.partials(&x, wide(point.want.value));
     let number = |p: Partial<f64>| match p {
         Partial::Const(c) => c,
-        Partial::Of(x) => x,
+        Partial::Of(x) | Partial::Where(x) => x,
     };
     let all: Vec<f64> = partials.into_iter().map(number).collect();
     (!all.is_empty()).then(|| floats(point.prim).iter().map(|k| all[*k]).collect())

@@ -182,3 +182,13 @@ def f(n: int, x: float, on: bool, u: np.ndarray):
         assert!(error.render().contains(help), "{error:?}");
     }
 }
+
+/// A loop that hands nothing on: it is passed by, or never ends.
+#[test]
+fn a_loop_that_changes_nothing() {
+    let text = "def f(x):\n    while x < 1:\n        y = 2 * x\n    return x * x\n";
+    for backend in [Backend::Interp, Backend::Jit] {
+        let grad = with(text, backend).value_and_grad((3.0,), Wrt::All).unwrap();
+        assert_eq!(grad.get("x"), Some(&6.0.into()));
+    }
+}

@@ -23,6 +23,9 @@ impl Real for f64 {
     fn less(self, other: Self) -> Self {
         if self < other { 1.0 } else { 0.0 }
     }
+    fn positive(self) -> Self {
+        if self > 0.0 { 1.0 } else { 0.0 }
+    }
     fn recip_of(self, c: f64) -> Self {
         c / self
     }

@@ -31,13 +31,19 @@ pub trait Real:
     fn cos(self) -> Self;
     /// 1 where `self < other`, else 0.
     fn less(self, other: Self) -> Self;
+    /// 1 where `self > 0`, else 0.
+    fn positive(self) -> Self;
     /// `c / self`.
     fn recip_of(self, c: f64) -> Self;
     /// -1, 0 or 1 with the sign of `self` (0 at 0).
     fn sign(self) -> Self;
-    /// `1 - self`.
+    /// 1 for 0 and 0 for 1.
     fn flipped(self) -> Self {
         -self + 1.0
+    }
+    /// 1 where this and the other are 1, else 0, for numbers that are 0 or 1.
+    fn and(self, other: Self) -> Self {
+        self * other
     }
     /// The nearest integer; no derivative passes.
     fn round(self) -> Self;
@@ -101,6 +107,16 @@ impl Zero {
     }
 }
 
+/// The partial of an input that is the output where a number is 1, and has no part in it where it is 0.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chosen<T>(pub(super) T);
+
+impl<T> Chosen<T> {
+    pub(super) fn partial(self) -> Partial<T> {
+        Partial::Where(self.0)
+    }
+}
+
 /// One partial derivative of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Partial<T> {
@@ -108,6 +124,9 @@ pub enum Partial<T> {
     Const(f64),
     /// An expression in the inputs and the output.
     Of(T),
+    /// 1 where this is 1, and 0 where it is 0: a choice, which lets nothing through from what it leaves aside
+    /// (0 as a factor would make NaN of an infinite derivative).
+    Where(T),
 }
 
 /// Which inputs of a row an expression mentions: bit `k` is input `k`, bit 7 is the output.
@@ -179,6 +198,9 @@ impl Real for Uses {
     }
     fn less(self, other: Self) -> Self {
         self + other
+    }
+    fn positive(self) -> Self {
+        self
     }
     fn recip_of(self, _: f64) -> Self {
         self

@@ -18,7 +18,7 @@
 //! `rem` has the slope beside its jumps. `pow` has 0 by the exponent where the base is 0 and the exponent
 //! is not negative, and 0 by both at 0^0. `logaddexp` of two equal infinities has 1/2 for both.
 
-use super::real::{One, Partial, Real, Uses, Zero};
+use super::real::{Chosen, One, Partial, Real, Uses, Zero};
 use std::f64::consts::{LN_2, LOG2_E, LOG10_E};
 
 /// How derivatives pass through an operation.
@@ -159,8 +159,8 @@ table! {
     Fma      "fma"      "fff>f" smooth  1 0.5 (-10.0, 10.0) (a, b, c) y => [b, a, One];
     Neg      "neg"      "f>f"   linear  1 0.0 (-10.0, 10.0) (x) y => [-1.0];
     Abs      "abs"      "f>f"   smooth  1 0.0 (0.1, 10.0)   (x) y => [x.sign()];
-    Min      "min"      "ff>f"  smooth  2 0.0 (-10.0, 10.0) (a, b) y => [a.less(b), 1.0 - a.less(b)];
-    Max      "max"      "ff>f"  smooth  2 0.0 (-10.0, 10.0) (a, b) y => [b.less(a), 1.0 - b.less(a)];
+    Min      "min"      "ff>f"  smooth  2 0.0 (-10.0, 10.0) (a, b) y => [Chosen(a.less(b)), Chosen(a.less(b).flipped())];
+    Max      "max"      "ff>f"  smooth  2 0.0 (-10.0, 10.0) (a, b) y => [Chosen(b.less(a)), Chosen(b.less(a).flipped())];
     Floor    "floor"    "f>f"   zero    2 0.0 (-10.0, 10.0) () y => [];
     Round    "round"    "f>f"   zero    2 0.0 (-10.0, 10.0) () y => [];
     Flush    "flush"    "f>f"   linear  2 0.0 (-10.0, 10.0) (x) y => [1.0];
@@ -169,8 +169,8 @@ table! {
     Trunc    "trunc"    "f>f"   zero    4 0.0 (-10.0, 10.0) () y => [];
     Sign     "sign"     "f>f"   zero    4 0.0 (-10.0, 10.0) () y => [];
     CopySign "copysign" "ff>f"  smooth  4 0.0 (0.1, 10.0)   (a, b) y => [a.sign() * y.sign(), Zero];
-    Relu     "relu"     "f>f"   smooth  2 0.0 (-10.0, 10.0) (x) y => [y.sign()];
-    Clamp    "clamp"    "fff>f" smooth  4 0.0 [(-10.0, 10.0), (-6.0, -2.0), (2.0, 6.0)] (x, lo, hi) y => [inside(x, lo, hi), below(x, lo, hi), 1.0 - inside(x, lo, hi) - below(x, lo, hi)];
+    Relu     "relu"     "f>f"   smooth  2 0.0 (-10.0, 10.0) (x) y => [Chosen(y.positive())];
+    Clamp    "clamp"    "fff>f" smooth  4 0.0 [(-10.0, 10.0), (-6.0, -2.0), (2.0, 6.0)] (x, lo, hi) y => [Chosen(inside(x, lo, hi)), Chosen(below(x, lo, hi)), Chosen(inside(x, lo, hi).flipped().and(below(x, lo, hi).flipped()))];
     Rem      "rem"      "ff>f"  smooth 20 0.0 [(20.3, 20.8), (3.05, 3.2)] (a, b) y => [One, -((a - y) / b).round()];
 
     // elementary functions
@@ -265,12 +265,12 @@ table! {
 
 /// 1 where `clamp` gives `x`, else 0.
 fn inside<T: Real>(x: T, lo: T, hi: T) -> T {
-    x.less(lo).flipped() * hi.less(x).flipped()
+    x.less(lo).flipped().and(hi.less(x).flipped())
 }
 
 /// 1 where `clamp` gives `lo`, else 0.
 fn below<T: Real>(x: T, lo: T, hi: T) -> T {
-    x.less(lo) * hi.less(lo).flipped()
+    x.less(lo).and(hi.less(lo).flipped())
 }
 
 /// The distance of a point from the origin, 1 for the origin itself.
@@ -320,7 +320,7 @@ impl Prim {
         }
         let inputs: Vec<Uses> = (0..self.arity()).map(Uses::input).collect();
         match self.partials(&inputs, Uses::OUTPUT).get(k) {
-            Some(Partial::Of(uses)) => *uses,
+            Some(Partial::Of(uses) | Partial::Where(uses)) => *uses,
             _ => Uses::default(),
         }
     }

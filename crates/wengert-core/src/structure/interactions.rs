@@ -95,7 +95,8 @@ impl Interactions {
                     let x: Vec<f64> = inputs.iter().map(float).collect();
                     for (part, partial) in parts.iter_mut().zip(prim.partials(&x, float(&y))) {
                         // The piece this point lies on does not contain the input.
-                        if matches!(partial, Partial::Of(0.0) | Partial::Const(0.0)) {
+                        let (Partial::Const(p) | Partial::Of(p) | Partial::Where(p)) = partial;
+                        if p == 0.0 {
                             *part = Dep::default();
                         }
                     }

@@ -277,6 +277,12 @@ impl Pass {
             reads: HashSet::new(),
             views: HashMap::new(),
         };
+        // What is made in loops of another shape, as far as is known, is there before.
+        while let Some(at) = open.pending.iter().position(|g| {
+            !self.shapes.same(g.like, arrays[0]) && inst.args.iter().any(|a| g.makes(*a))
+        }) {
+            self.flush(open, at);
+        }
         let shapes = &self.shapes;
         let (joined, apart) = std::mem::take(&mut open.pending)
             .into_iter()

@@ -11,12 +11,13 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 /// Expressions are appended whether or not their partial is used; what is not is dead code.
 pub fn partials(b: &mut Builder, prim: Prim, inputs: &[Value], y: Value) -> Vec<Partial<Value>> {
     let cell = RefCell::new(b);
-    let emit = |v: Value| Emit { b: &cell, v };
+    let emit = |v: Value| Emit { b: &cell, v, truth: None };
     let inputs: Vec<Emit> = inputs.iter().map(|v| emit(*v)).collect();
     let partials = prim.partials(&inputs, emit(y));
     let plain = partials.into_iter().map(|p| match p {
         Partial::Const(c) => Partial::Const(c),
         Partial::Of(e) => Partial::Of(e.v),
+        Partial::Where(e) => Partial::Where(e.as_truth()),
     });
     plain.collect()
 }
@@ -36,6 +37,11 @@ pub fn accumulate(b: &mut Builder, partial: Partial<Value>, d: Value, sum: Optio
         }
         (Partial::Of(p), None) => b.mul(p, d),
         (Partial::Of(p), Some(sum)) => b.fma(p, d, sum),
+        (Partial::Where(c), sum) => {
+            let zero = b.zero(b.ty(d));
+            let chosen = b.select(c, d, zero);
+            sum.map_or(chosen, |sum| b.add(sum, chosen))
+        }
     }
 }
 
@@ -44,11 +50,24 @@ pub fn accumulate(b: &mut Builder, partial: Partial<Value>, d: Value, sum: Optio
 struct Emit<'a, 'b> {
     b: &'a RefCell<&'b mut Builder>,
     v: Value,
+    /// The truth value that this is 1 or 0 for.
+    truth: Option<Value>,
 }
 
 impl Emit<'_, '_> {
     fn prim(self, prim: Prim, args: &[Value]) -> Self {
-        Emit { v: self.b.borrow_mut().prim(prim, args), ..self }
+        Emit { v: self.b.borrow_mut().prim(prim, args), truth: None, ..self }
+    }
+
+    /// 1 where a condition holds, else 0.
+    fn counted(self, like: Self) -> Self {
+        let (one, zero) = (like.constant(1.0), like.constant(0.0));
+        Emit { truth: Some(self.v), ..self.prim(Prim::Select, &[self.v, one, zero]) }
+    }
+
+    /// Whether this 0 or 1 is 1.
+    fn as_truth(self) -> Value {
+        self.truth.unwrap_or_else(|| self.compared(Prim::Ne, 0.0).v)
     }
 
     fn constant(self, c: f64) -> Value {
@@ -73,7 +92,8 @@ impl Emit<'_, '_> {
         self.prim(prim, &[self.v, c])
     }
 
-    fn and(self, other: Self) -> Self {
+    /// This condition, and that one.
+    fn both(self, other: Self) -> Self {
         self.prim(Prim::And, &[self.v, other.v])
     }
 }
@@ -128,9 +148,18 @@ impl Real for Emit<'_, '_> {
         self.prim(Prim::Cos, &[self.v])
     }
     fn less(self, other: Self) -> Self {
-        let (one, zero) = (self.constant(1.0), self.constant(0.0));
-        let c = self.prim(Prim::Lt, &[self.v, other.v]);
-        self.prim(Prim::Select, &[c.v, one, zero])
+        self.prim(Prim::Lt, &[self.v, other.v]).counted(self)
+    }
+    fn positive(self) -> Self {
+        self.compared(Prim::Gt, 0.0).counted(self)
+    }
+    fn flipped(self) -> Self {
+        let c = self.as_truth();
+        self.prim(Prim::Not, &[c]).counted(self)
+    }
+    fn and(self, other: Self) -> Self {
+        let both = [self.as_truth(), other.as_truth()];
+        self.prim(Prim::And, &both).counted(self)
     }
     fn recip_of(self, c: f64) -> Self {
         c / self
@@ -164,7 +193,7 @@ impl Real for Emit<'_, '_> {
     fn gap(self, other: Self) -> Self {
         let size = self.prim(Prim::Abs, &[self.v]);
         let same = self.prim(Prim::Eq, &[self.v, other.v]);
-        let infinite = size.compared(Prim::Eq, f64::INFINITY).and(same);
+        let infinite = size.compared(Prim::Eq, f64::INFINITY).both(same);
         // Chosen before the difference is taken: that of infinities has no derivative.
         self.unless(infinite, 0.0) - other.unless(infinite, 0.0)
     }
@@ -172,11 +201,11 @@ impl Real for Emit<'_, '_> {
         let single = self.b.borrow().ty(self.v).elem() == Some(Elem::F32);
         let least = if single { NO_RECIPROCAL_32 } else { NO_RECIPROCAL };
         let tiny = self.prim(Prim::Abs, &[self.v]).compared(Prim::Le, least);
-        let less = (b - 1.0).unless(tiny.and(b.compared(Prim::Eq, 0.0)), 0.0);
+        let less = (b - 1.0).unless(tiny.both(b.compared(Prim::Eq, 0.0)), 0.0);
         self.prim(Prim::Pow, &[self.v, less.v])
     }
     fn log_of_base(self, b: Self) -> Self {
-        let flat = self.compared(Prim::Eq, 0.0).and(b.compared(Prim::Ge, 0.0));
+        let flat = self.compared(Prim::Eq, 0.0).both(b.compared(Prim::Ge, 0.0));
         self.unless(flat, 1.0).log()
     }
     fn as_float(self, like: Self) -> Self {
@@ -200,7 +229,7 @@ impl Real for Emit<'_, '_> {
         self.prim(Prim::PolyGamma, &[order.v, self.v])
     }
     fn integer(self, c: i64) -> Self {
-        Emit { v: self.b.borrow_mut().i64(c), ..self }
+        Emit { v: self.b.borrow_mut().i64(c), truth: None, ..self }
     }
     fn next(self) -> Self {
         let one = self.integer(1);

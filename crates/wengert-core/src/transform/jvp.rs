@@ -10,6 +10,7 @@ mod calls;
 use super::activity::Activity;
 use super::dce;
 use super::emit::{accumulate, partials};
+use super::when::When;
 use crate::ir::{Block, Builder, Func, Inst, Module, Op, Type, Value};
 use crate::ops::{ArrayOp, Class, Partial, Prim};
 use crate::span::Diagnostic;
@@ -65,6 +66,7 @@ fn derive(
         b,
         primal: func.params().iter().copied().zip(values.iter().copied()).collect(),
         tangents: tangents.collect(),
+        cases: vec![HashMap::new(); directions],
         direction: 0,
         module,
         wanted: Vec::new(),
@@ -100,6 +102,8 @@ struct Jvp<'f> {
     primal: HashMap<Value, Value>,
     /// Per direction: tangents of varied values; a value without one has tangent zero.
     tangents: Vec<HashMap<Value, Value>>,
+    /// Per direction: when a tangent is anything, where that is not always so.
+    cases: Vec<HashMap<Value, When>>,
     /// The direction tangents are made for now.
     direction: usize,
     /// Where callees and rules are found.
@@ -126,6 +130,14 @@ impl Jvp<'_> {
     /// The tangent in the current direction.
     fn tangent(&self, v: Value) -> Option<Value> {
         self.tangents[self.direction].get(&v).copied()
+    }
+
+    /// When the tangent in the current direction is anything.
+    fn when(&self, v: Value) -> When {
+        match self.tangent(v) {
+            Some(_) => self.cases[self.direction].get(&v).copied().unwrap_or(When::Always),
+            None => When::Never,
+        }
     }
 
     /// The tangent, made of zeros where there is none.
@@ -225,6 +237,8 @@ impl Jvp<'_> {
         for d in 0..self.tangents.len() {
             self.direction = d;
             let tangents: Vec<Option<Value>> = inst.args.iter().map(|a| self.tangent(*a)).collect();
+            let cases: Vec<When> = inst.args.iter().map(|a| self.when(*a)).collect();
+            let mut when = When::Never;
             let mut sum = None;
             match prim.class() {
                 Class::Select => {
@@ -232,13 +246,22 @@ impl Jvp<'_> {
                     let zero = self.b.zero(self.func.ty(inst.results[0]));
                     let t = [tangents[1].unwrap_or(zero), tangents[2].unwrap_or(zero)];
                     sum = Some(self.b.select(args[0], t[0], t[1]));
+                    when = cases[1].and(&mut self.b, args[0], true);
+                    let other = cases[2].and(&mut self.b, args[0], false);
+                    when = when.or(&mut self.b, other);
                 }
-                Class::Cast => sum = tangents[0].map(|t| self.b.prim(prim, &[t])),
+                Class::Cast => {
+                    sum = tangents[0].map(|t| self.b.prim(prim, &[t]));
+                    when = cases[0];
+                }
                 _ => {
                     let all = known.get_or_insert_with(|| partials(&mut self.b, prim, &args, y));
-                    for (partial, t) in all.clone().into_iter().zip(&tangents) {
-                        if let Some(t) = *t {
+                    for (k, partial) in all.clone().into_iter().enumerate() {
+                        if let Some(t) = tangents[k] {
+                            let partial = cases[k].factor(&mut self.b, partial);
                             sum = Some(accumulate(&mut self.b, partial, t, sum));
+                            let through = cases[k].through(&mut self.b, partial);
+                            when = when.or(&mut self.b, through);
                         }
                     }
                 }
@@ -246,6 +269,7 @@ impl Jvp<'_> {
             let Some(sum) = sum else { continue };
             let sum = self.own(sum, y, &tangents);
             self.bind_tangent(inst.results[0], sum);
+            self.cases[d].insert(inst.results[0], when);
         }
     }
 
@@ -395,17 +419,32 @@ impl Jvp<'_> {
     }
 
     fn branch(&mut self, inst: &Inst) -> Done<()> {
-        let args = vec![self.get(inst.args[0])];
+        let condition = self.get(inst.args[0]);
         let mut blocks = Vec::new();
-        for block in &inst.blocks {
+        // Per direction: on which sides each result moves.
+        let mut moved = vec![vec![[false; 2]; inst.results.len()]; self.tangents.len()];
+        for (side, block) in inst.blocks.iter().enumerate() {
             let outer = (self.primal.clone(), self.tangents.clone());
             self.b.open_block(&[]);
             self.insts(block)?;
             let yields = self.yields(block, &inst.results);
             blocks.push(self.b.close_block(yields));
+            for (moved, tangents) in moved.iter_mut().zip(&self.tangents) {
+                for (moved, y) in moved.iter_mut().zip(&block.yields) {
+                    moved[side] = tangents.contains_key(y);
+                }
+            }
             (self.primal, self.tangents) = outer;
         }
-        self.finish(inst, args, blocks);
+        self.finish(inst, vec![condition], blocks);
+        for (d, moved) in moved.into_iter().enumerate() {
+            for (r, moved) in inst.results.iter().zip(moved) {
+                let sides = (0..2).filter(|side| moved[*side]);
+                let cases = sides.map(|side| When::Is(condition, side == 0));
+                let when = cases.fold(When::Never, |a, b| a.or(&mut self.b, b));
+                self.cases[d].insert(*r, when);
+            }
+        }
         Ok(())
     }
 

@@ -38,3 +38,4 @@ pub mod stores;
 mod testing;
 pub mod unroll;
 pub mod vjp;
+mod when;

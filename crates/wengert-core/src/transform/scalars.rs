@@ -297,7 +297,9 @@ impl Replacing<'_> {
     /// Code with blocks: what it takes, hands on and gives is in elements.
     fn nested(&mut self, copier: &mut Copier, b: &mut Builder, inst: &Inst) {
         let args = self.all(copier, b, &inst.args);
-        if let (Op::If, Some(Scalar::Bool(c))) = (&inst.op, b.func().as_const(args[0])) {
+        if inst.op == Op::If
+            && let Some(Scalar::Bool(c)) = b.func().as_const(args[0])
+        {
             let taken = &inst.blocks[if c { 0 } else { 1 }];
             let func = self.func;
             copier.insts_with(func, b, taken, &mut |copier, b, inst| self.inst(copier, b, inst));

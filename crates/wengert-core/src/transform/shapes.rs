@@ -101,11 +101,13 @@ impl Shapes {
     fn learn_size(&mut self, a: &Size, b: &Size) {
         let (a, b) = (self.find(a), self.find(b));
         if a != b {
-            // Numbers stand for everything equal to them, and axes for plain integers.
+            // Numbers stand for everything equal to them, axes for plain integers, and a product for nothing
+            // but another.
             let plain = |s: &Size| match s {
                 Size::Number(_) => 0,
                 Size::Axis(..) => 1,
-                _ => 2,
+                Size::Value(_) => 2,
+                Size::Product(_) => 3,
             };
             let (from, to) = if plain(&a) <= plain(&b) { (b, a) } else { (a, b) };
             self.equal.insert(from, to);
@@ -113,14 +115,14 @@ impl Shapes {
     }
 
     fn find(&self, size: &Size) -> Size {
-        if let Size::Product(factors) = size {
-            return product(factors.iter().map(|f| self.find(f)).collect());
+        let mut found = match size {
+            Size::Product(factors) => product(factors.iter().map(|f| self.find(f)).collect()),
+            other => other.clone(),
+        };
+        while let Some(next) = self.equal.get(&found) {
+            found = next.clone();
         }
-        let mut size = size;
-        while let Some(next) = self.equal.get(size) {
-            size = next;
-        }
-        size.clone()
+        found
     }
 
     fn unknown(&mut self, func: &Func, v: Value) {

@@ -5,9 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use wengert_core::check::{Derived, Random};
 use wengert_core::interp::{Event, Interp, Observer, Val};
-use wengert_core::ir::{Module, Type, verify};
+use wengert_core::ir::{Elem, Module, Type, verify};
 use wengert_core::lower::lower;
-use wengert_core::ops::{Array, Scalar};
+use wengert_core::ops::{Array, Data, Scalar};
 use wengert_core::span::{Diagnostic, Span};
 use wengert_core::surface::{print, python};
 use wengert_core::transform::pipeline;
@@ -62,6 +62,13 @@ fn run(ir: &Module, name: &str, args: &[Val], text: &str) -> Result<(), String> 
     let types = ir.funcs[0].param_types();
     let convert = |(a, ty): (&Val, &Type)| match (a, ty) {
         (Val::Scalar(Scalar::I64(k)), Type::F64) => Val::f64(*k as f64),
+        (Val::Array(x), ty) if ty.elem() == Some(Elem::I64) => match &x.data {
+            Data::F64(data) => {
+                let data = Data::I64(data.iter().map(|x| *x as i64).collect());
+                Val::shaped(Array { data, ..Array::clone(x) })
+            }
+            _ => a.clone(),
+        },
         _ => a.clone(),
     };
     let args: Vec<Val> = args.iter().zip(&types).map(convert).collect();

@@ -10,6 +10,8 @@ use super::nest::{named_once, written_at};
 use super::reverse::Reverse;
 use crate::ir::{Inst, Op, Value};
 use crate::ops::{ArrayOp, Partial, Prim, Transposed};
+use crate::transform::emit::accumulate;
+use crate::transform::when::When;
 
 impl Reverse<'_> {
     /// A primal value: an array in the storage that holds it now, or a scalar.
@@ -26,7 +28,7 @@ impl Reverse<'_> {
     /// The shape of an array: that of its adjoint, or as recorded where it has none yet; nothing for a
     /// scalar. (What a loop reads from outside has an adjoint when the loop is reversed.)
     pub(super) fn dims(&mut self, v: Value) -> Vec<Value> {
-        if let Some(bar) = self.scope.adjoint.get(&v).copied() {
+        if let Some(bar) = self.scope.adjoint.get(v) {
             return self.b.dims(bar);
         }
         let rank = self.nest.func.ty(v).rank() as u8;
@@ -48,6 +50,10 @@ impl Reverse<'_> {
             Partial::Of(p) if self.b.ty(p).is_array() => {
                 (Partial::Const(1.0), self.b.array(ArrayOp::Dot, &[p, d]))
             }
+            Partial::Where(c) if self.b.ty(c).is_array() => {
+                let chosen = accumulate(&mut self.b, partial, d, None);
+                (Partial::Const(1.0), self.b.array(ArrayOp::Sum(None), &[chosen]))
+            }
             other => (other, self.b.array(ArrayOp::Sum(None), &[d])),
         }
     }
@@ -58,7 +64,7 @@ impl Reverse<'_> {
     }
 
     fn read_element(&mut self, inst: &Inst, load: Op, store: Op) {
-        let Some(d) = self.scope.adjoint.remove(&inst.results[0]) else { return };
+        let Some(d) = self.scope.adjoint.take(inst.results[0]) else { return };
         let x = inst.args[0];
         let at = self.get_all(&inst.args[1..]);
         let bar = self.adjoint_or_zero(x);
@@ -68,7 +74,7 @@ impl Reverse<'_> {
         // Elements are flushed as they are accumulated, never by sweeping the array.
         let sum = self.b.prim(Prim::Flush, &[sum]);
         let bar = self.b.op(store, &[&place[..], &[sum]].concat())[0];
-        self.scope.adjoint.insert(x, bar);
+        self.scope.adjoint.set(x, bar);
     }
 
     /// `x1 = (x0 with v at i)`: the element's adjoint goes to `v`; `x0` had no part in it.
@@ -79,7 +85,7 @@ impl Reverse<'_> {
     fn write_element(&mut self, inst: &Inst, load: Op, store: Op) {
         let (x0, x1) = (inst.args[0], inst.results[0]);
         let v = inst.args[inst.args.len() - 1];
-        if let Some(bar) = self.scope.adjoint.remove(&x1) {
+        if let Some(bar) = self.scope.adjoint.take(x1) {
             let place = self.place(bar, inst);
             if self.activity.is_active(v) {
                 let d = self.b.op(load, &place)[0];
@@ -88,7 +94,7 @@ impl Reverse<'_> {
             if self.activity.is_active(x0) {
                 let zero = self.b.zero(self.b.ty(bar));
                 let bar = self.b.op(store.clone(), &[&place[..], &[zero]].concat())[0];
-                self.scope.adjoint.insert(x0, bar);
+                self.scope.adjoint.set(x0, bar);
             }
         }
         self.take_back(inst, |reverse, inst, held, old| {
@@ -119,7 +125,7 @@ impl Reverse<'_> {
     }
 
     pub(super) fn fill(&mut self, inst: &Inst) {
-        let Some(bar) = self.scope.adjoint.remove(&inst.results[0]) else { return };
+        let Some(bar) = self.scope.adjoint.take(inst.results[0]) else { return };
         let v = inst.args[inst.args.len() - 1];
         if self.activity.is_active(v) {
             let d = self.b.array(ArrayOp::Sum(None), &[bar]);
@@ -128,7 +134,7 @@ impl Reverse<'_> {
     }
 
     pub(super) fn copy(&mut self, inst: &Inst) {
-        let Some(bar) = self.scope.adjoint.remove(&inst.results[0]) else { return };
+        let Some(bar) = self.scope.adjoint.take(inst.results[0]) else { return };
         self.contribute(inst.args[0], bar);
     }
 
@@ -152,13 +158,13 @@ impl Reverse<'_> {
 
     /// Operations that read an array and make something new: the transpose adds to its adjoint.
     fn read_array(&mut self, op: &ArrayOp, inst: &Inst) {
-        let Some(d) = self.scope.adjoint.remove(&inst.results[0]) else { return };
+        let Some(d) = self.scope.adjoint.take(inst.results[0]) else { return };
         let x = inst.args[0];
         if *op == ArrayOp::Dot {
             for (this, other) in [(0, 1), (1, 0)] {
                 if self.activity.is_active(inst.args[this]) {
                     let factor = self.at_hand(inst.args[other]);
-                    self.contribute_partial(inst.args[this], Partial::Of(factor), d);
+                    self.contribute_partial(inst.args[this], Partial::Of(factor), d, When::Always);
                 }
             }
             return;
@@ -172,13 +178,13 @@ impl Reverse<'_> {
                 let section = self.get_all(&inst.args[1..]);
                 let args = [&[bar][..], &section, &[d]].concat();
                 let bar = self.b.array(ArrayOp::AddSlice, &args);
-                self.scope.adjoint.insert(x, bar);
+                self.scope.adjoint.set(x, bar);
             }
             ArrayOp::Gather => {
                 let bar = self.adjoint_or_zero(x);
                 let at = self.at_hand(inst.args[1]);
                 let bar = self.b.array(ArrayOp::ScatterAdd, &[bar, at, d]);
-                self.scope.adjoint.insert(x, bar);
+                self.scope.adjoint.set(x, bar);
             }
             ArrayOp::Reshape => {
                 let dims = self.dims(x);
@@ -197,12 +203,12 @@ impl Reverse<'_> {
                 let d = self.b.array(ArrayOp::Sum(Some(*axis)), &[d]);
                 self.contribute(x, d);
             }
-            ArrayOp::Sum(None) => match self.scope.adjoint.contains_key(&x) {
+            ArrayOp::Sum(None) => match self.scope.adjoint.get(x).is_some() {
                 true => self.contribute(x, d),
                 false => {
                     let dims = self.dims(x);
                     let bar = self.b.filled(&dims, d);
-                    self.scope.adjoint.insert(x, bar);
+                    self.scope.adjoint.set(x, bar);
                 }
             },
             ArrayOp::Sum(Some(axis)) => {
@@ -222,7 +228,7 @@ impl Reverse<'_> {
     fn write_slice(&mut self, op: &ArrayOp, inst: &Inst) {
         let (x0, x1) = (inst.args[0], inst.results[0]);
         let v = inst.args[inst.args.len() - 1];
-        if let Some(mut bar) = self.scope.adjoint.remove(&x1) {
+        if let Some(mut bar) = self.scope.adjoint.take(x1) {
             let place = self.place(bar, inst);
             if self.activity.is_active(v) {
                 let d = self.b.array(ArrayOp::Slice, &place);
@@ -235,7 +241,7 @@ impl Reverse<'_> {
                     let zeros = self.b.filled(&counts, zero);
                     bar = self.b.array(ArrayOp::Put, &[&place[..], &[zeros]].concat());
                 }
-                self.scope.adjoint.insert(x0, bar);
+                self.scope.adjoint.set(x0, bar);
             }
         }
         let adds = *op == ArrayOp::AddSlice;
@@ -251,7 +257,7 @@ impl Reverse<'_> {
     /// `x1 = (x0 with v everywhere)`: `x0` had no part in it.
     fn refill(&mut self, inst: &Inst) {
         let (x0, v) = (inst.args[0], inst.args[1]);
-        if let Some(bar) = self.scope.adjoint.remove(&inst.results[0]) {
+        if let Some(bar) = self.scope.adjoint.take(inst.results[0]) {
             if self.activity.is_active(v) {
                 let d = self.b.array(ArrayOp::Sum(None), &[bar]);
                 self.contribute(v, d);
@@ -259,7 +265,7 @@ impl Reverse<'_> {
             if self.activity.is_active(x0) {
                 let zero = self.b.zero(self.b.ty(bar));
                 let bar = self.b.array(ArrayOp::Refill, &[bar, zero]);
-                self.scope.adjoint.insert(x0, bar);
+                self.scope.adjoint.set(x0, bar);
             }
         }
         self.take_back(inst, |_, _, _, old| old);
@@ -267,14 +273,14 @@ impl Reverse<'_> {
 
     fn scatter_add(&mut self, inst: &Inst) {
         let (x0, v) = (inst.args[0], inst.args[2]);
-        if let Some(bar) = self.scope.adjoint.remove(&inst.results[0]) {
+        if let Some(bar) = self.scope.adjoint.take(inst.results[0]) {
             if self.activity.is_active(v) {
                 let at = self.at_hand(inst.args[1]);
                 let d = self.b.array(ArrayOp::Gather, &[bar, at]);
                 self.contribute(v, d);
             }
             if self.activity.is_active(x0) {
-                self.scope.adjoint.insert(x0, bar);
+                self.scope.adjoint.set(x0, bar);
             }
         }
         self.take_back(inst, |_, _, _, old| old);
@@ -284,7 +290,7 @@ impl Reverse<'_> {
     fn gemm(&mut self, (ta, tb): (Transposed, Transposed), inst: &Inst) {
         use Transposed::{No, Yes};
         let (c0, a, b) = (inst.args[0], inst.args[1], inst.args[2]);
-        if let Some(bar) = self.scope.adjoint.remove(&inst.results[0]) {
+        if let Some(bar) = self.scope.adjoint.take(inst.results[0]) {
             let rank = |v: Value| self.nest.func.ty(v).rank();
             let outer = (rank(a), rank(b)) == (1, 1);
             let matvec = (rank(a), rank(b)) == (2, 1);
@@ -310,7 +316,7 @@ impl Reverse<'_> {
                 self.add_product(b, form, factors);
             }
             if self.activity.is_active(c0) {
-                self.scope.adjoint.insert(c0, bar);
+                self.scope.adjoint.set(c0, bar);
             }
         }
         self.take_back(inst, |_, _, _, old| old);
@@ -320,6 +326,6 @@ impl Reverse<'_> {
         let sum = self.adjoint_or_zero(v);
         let op = ArrayOp::Gemm(form.0, form.1);
         let sum = self.b.array(op, &[sum, factors[0], factors[1]]);
-        self.scope.adjoint.insert(v, sum);
+        self.scope.adjoint.set(v, sum);
     }
 }

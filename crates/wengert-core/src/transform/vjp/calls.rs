@@ -103,7 +103,7 @@ impl Reverse<'_> {
         }
         args.extend(outputs.iter().map(|y| self.adjoint_or_zero(*y)).collect::<Vec<_>>());
         outputs.iter().for_each(|y| {
-            self.scope.adjoint.remove(y);
+            self.scope.adjoint.take(*y);
         });
         let inputs = with_adjoint(&inst.args);
         let mut types: Vec<Type> = inputs.iter().map(|x| func.ty(*x)).collect();

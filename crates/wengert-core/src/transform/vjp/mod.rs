@@ -9,10 +9,11 @@
 //!   through the plan driver.
 //!
 //! Reading order: [`nest`] (where values are defined), [`layout`] (what is on the tape), [`reverse`]
-//! with [`arrays`] and [`reverse_loop`] (the backward walk), [`tapes`] and [`calls`] (derivatives of what
+//! with [`adjoints`], [`arrays`] and [`reverse_loop`] (the backward walk), [`tapes`] and [`calls`] (derivatives of what
 //! others made), [`remat`] (what to save: a minimum cut over [`flow`]), [`record`], [`report`] (what is
 //! saved, for people).
 
+mod adjoints;
 mod arrays;
 mod calls;
 mod flow;

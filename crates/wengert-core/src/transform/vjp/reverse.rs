@@ -8,6 +8,7 @@
 //! taken back to that version, and `adjoint` maps active values to what has been accumulated so
 //! far. Loops are in `reverse_loop`.
 
+use super::adjoints::Adjoints;
 use super::layout::{End, Layout, Slot};
 use super::nest::{BlockId, Nest, takes_over};
 use crate::ir::{Block, Builder, Elem, Func, Inst, LoopPlan, Module, Op, Type, Value};
@@ -15,6 +16,7 @@ use crate::ops::{Class, Partial, Prim};
 use crate::transform::activity::Activity;
 use crate::transform::copy::Copier;
 use crate::transform::emit::{accumulate, partials};
+use crate::transform::when::When;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -42,7 +44,7 @@ pub(super) struct Scope {
     /// Primal values at hand.
     pub(super) primal: HashMap<Value, Value>,
     /// Adjoints accumulated so far.
-    pub(super) adjoint: HashMap<Value, Value>,
+    pub(super) adjoint: Adjoints,
     /// Storage that holds an array version.
     pub(super) held: HashMap<Value, Value>,
     /// Fields popped that are not values of the program.
@@ -240,22 +242,31 @@ impl<'a> Reverse<'a> {
 
     /// Adds to the adjoint of a value.
     pub(super) fn contribute(&mut self, v: Value, d: Value) {
-        self.add(v, Partial::Const(1.0), d, false);
+        self.add(v, Partial::Const(1.0), d, false, When::Always);
     }
 
-    /// The same, times a partial; `d` may serve again.
-    pub(super) fn contribute_partial(&mut self, v: Value, partial: Partial<Value>, d: Value) {
-        self.add(v, partial, d, true);
+    /// The same, times a partial, where the result has a part in these cases; `d` may serve again.
+    pub(super) fn contribute_partial(
+        &mut self,
+        v: Value,
+        partial: Partial<Value>,
+        d: Value,
+        when: When,
+    ) {
+        self.add(v, partial, d, true, when);
     }
 
-    fn add(&mut self, v: Value, partial: Partial<Value>, d: Value, shared: bool) {
+    fn add(&mut self, v: Value, partial: Partial<Value>, d: Value, shared: bool, when: When) {
         if !self.activity.is_active(v) {
             return;
         }
+        let spread = self.b.ty(d).is_array() && !self.nest.func.ty(v).is_array();
+        let when = if spread { When::Always } else { when };
+        let when = self.scope.adjoint.when(v).or(&mut self.b, when);
         let (partial, d) = self.gathered(v, partial, d);
         // A tape is handed on once: what comes back is all there is.
         let of_tape = self.nest.func.ty(v) == Type::Tape;
-        let sum = self.scope.adjoint.get(&v).copied().filter(|_| !of_tape);
+        let sum = self.scope.adjoint.get(v).filter(|_| !of_tape);
         let mut total = accumulate(&mut self.b, partial, d, sum);
         if total == d && self.b.ty(d).is_array() && shared {
             // An array belongs to one value.
@@ -264,13 +275,13 @@ impl<'a> Reverse<'a> {
         if let Some(name) = bar(self.nest.func, v) {
             self.b.name(total, &name);
         }
-        self.scope.adjoint.insert(v, total);
+        self.scope.adjoint.set_when(v, total, when);
     }
 
     /// The adjoint of a value, zeros where nothing reached it.
     pub(super) fn adjoint_or_zero(&mut self, v: Value) -> Value {
-        if let Some(a) = self.scope.adjoint.get(&v) {
-            return *a;
+        if let Some(bar) = self.scope.adjoint.get(v) {
+            return bar;
         }
         let ty = self.nest.func.ty(v);
         if ty == Type::Tape {
@@ -301,7 +312,7 @@ impl<'a> Reverse<'a> {
                 Op::Push => self.push(inst),
                 Op::Pop => self.pop(inst),
                 Op::Tape => {
-                    self.scope.adjoint.remove(&inst.results[0]);
+                    self.scope.adjoint.take(inst.results[0]);
                 }
                 Op::If if self.activity.is_active_inst(inst) => self.branch(id, at),
                 Op::For | Op::While if self.activity.is_active_inst(inst) => self.looping(inst),
@@ -312,16 +323,18 @@ impl<'a> Reverse<'a> {
     }
 
     fn prim(&mut self, prim: Prim, inst: &Inst) {
-        let Some(d) = self.scope.adjoint.remove(&inst.results[0]) else { return };
+        let Some((d, when)) = self.scope.adjoint.take_when(inst.results[0]) else { return };
         let active: Vec<bool> = inst.args.iter().map(|a| self.activity.is_active(*a)).collect();
         match prim.class() {
             Class::Select => {
                 let c = self.at_hand(inst.args[0]);
                 let zero = self.b.zero(self.b.ty(d));
+                let lasts = self.stays_at_hand(inst.args[0]);
                 for (k, (a, b)) in [(1, (d, zero)), (2, (zero, d))] {
                     if active[k] {
                         let part = self.b.select(c, a, b);
-                        self.contribute_partial(inst.args[k], Partial::Const(1.0), part);
+                        let when = if lasts { when.and(&mut self.b, c, k == 1) } else { when };
+                        self.add(inst.args[k], Partial::Const(1.0), part, false, when);
                     }
                 }
                 return;
@@ -329,7 +342,7 @@ impl<'a> Reverse<'a> {
             Class::Cast => {
                 if let (true, Some(back)) = (active[0], prim.cast_back()) {
                     let part = self.b.prim(back, &[d]);
-                    self.contribute_partial(inst.args[0], Partial::Const(1.0), part);
+                    self.add(inst.args[0], Partial::Const(1.0), part, false, when);
                 }
                 return;
             }
@@ -349,9 +362,18 @@ impl<'a> Reverse<'a> {
         let partials = partials(&mut self.b, prim, &inputs, y);
         for (k, partial) in partials.into_iter().enumerate() {
             if active[k] {
-                self.contribute_partial(inst.args[k], partial, d);
+                let partial = when.factor(&mut self.b, partial);
+                let when = when.through(&mut self.b, partial);
+                self.contribute_partial(inst.args[k], partial, d, when);
             }
         }
+    }
+
+    /// Whether what [`Reverse::at_hand`] gives for a value is its value for the rest of the walk: storage that is
+    /// taken back further holds something else later.
+    fn stays_at_hand(&self, v: Value) -> bool {
+        let made = self.nest.inst_of(v).is_some_and(|inst| matches!(inst.op, Op::Prim(_)));
+        made || !self.layout.restores(self.nest, v)
     }
 
     /// A number in the place of an input that no partial mentions.
@@ -375,8 +397,8 @@ impl<'a> Reverse<'a> {
     fn branch(&mut self, id: BlockId, at: usize) {
         let inst = &self.nest.blocks[id].block.insts[at];
         let condition = self.get(inst.args[0]);
-        let seeds: Vec<Option<Value>> =
-            inst.results.iter().map(|r| self.scope.adjoint.remove(r)).collect();
+        let seeds: Vec<Option<(Value, When)>> =
+            inst.results.iter().map(|r| self.scope.adjoint.take_when(*r)).collect();
         let restored: Vec<bool> =
             inst.results.iter().map(|r| self.layout.restores(self.nest, *r)).collect();
         let held: Vec<Option<Value>> = inst
@@ -393,8 +415,11 @@ impl<'a> Reverse<'a> {
         let stay: Vec<Value> = captured.iter().copied().filter(|v| !ends(v)).collect();
         for v in &stay {
             let bar = self.adjoint_or_zero(*v);
-            self.scope.adjoint.insert(*v, bar);
+            let when = self.scope.adjoint.when(*v);
+            self.scope.adjoint.set_when(*v, bar, when);
         }
+        // In which cases each branch adds to them.
+        let mut adds: Vec<[When; 2]> = vec![[When::Never; 2]; captured.len()];
         for block in &inst.blocks {
             self.bring(self.nest.id(block));
         }
@@ -403,15 +428,15 @@ impl<'a> Reverse<'a> {
         let mut types: Vec<Type> = captured.iter().map(|v| self.nest.func.ty(*v)).collect();
         types.extend(taken.iter().map(|v| self.nest.func.ty(*v)));
         types.push(Type::Tape);
-        for block in &inst.blocks {
+        for (side, block) in inst.blocks.iter().enumerate() {
             let outer = self.scope.clone();
             let inner = self.nest.id(block);
             self.b.open_block(&[]);
             self.tape = outer_tape;
             self.path.push((inner, block.insts.len()));
             for (k, y) in block.yields.iter().enumerate() {
-                if let Some(seed) = seeds[k] {
-                    self.contribute(*y, seed);
+                if let Some((seed, when)) = seeds[k] {
+                    self.add(*y, Partial::Const(1.0), seed, false, when);
                 }
                 if let Some(held) = held[k] {
                     self.scope.held.insert(*y, held);
@@ -426,19 +451,56 @@ impl<'a> Reverse<'a> {
                 yields.push(self.held(*v));
             }
             yields.push(self.tape);
+            for (v, adds) in captured.iter().zip(&mut adds) {
+                if self.scope.adjoint.get(*v) != outer.adjoint.get(*v) {
+                    adds[side] = self.scope.adjoint.when(*v);
+                }
+            }
             blocks.push(self.b.close_block(yields));
             self.scope = outer;
         }
+        // Where cases within the branches matter, the branches give truth values that tell.
+        let told: Vec<bool> = adds.iter().map(|adds| self.is_told(adds)).collect();
+        for (side, block) in blocks.iter_mut().enumerate() {
+            let mut yields = std::mem::take(&mut block.yields);
+            self.b.reopen_block(std::mem::take(block));
+            for (adds, _) in adds.iter().zip(&told).filter(|(_, told)| **told) {
+                yields.push(adds[side].truth(&mut self.b));
+            }
+            *block = self.b.close_block(yields);
+        }
+        types.extend(told.iter().filter(|told| **told).map(|_| Type::Bool));
         self.b.at(inst.span);
         let results = self.b.inst(Op::If, vec![condition], &types, blocks);
-        let mut results = results.into_iter();
-        for v in &captured {
-            self.scope.adjoint.extend(results.next().map(|r| (*v, r)));
+        let (results, mut truths) = results.split_at(captured.len() + taken.len() + 1);
+        let mut results = results.iter().copied();
+        for ((v, adds), told) in captured.iter().zip(adds).zip(told) {
+            let mut when = self.scope.adjoint.when(*v);
+            if let (true, [truth, rest @ ..]) = (told, truths) {
+                when = when.or(&mut self.b, When::Is(*truth, true));
+                truths = rest;
+            } else {
+                for side in (0..2).filter(|side| adds[*side] != When::Never) {
+                    when = when.or(&mut self.b, When::Is(condition, side == 0));
+                }
+            }
+            let bar = results.next().unwrap_or(outer_tape);
+            self.scope.adjoint.set_when(*v, bar, when);
         }
         for v in &taken {
             self.scope.held.extend(results.next().map(|r| (*v, r)));
         }
         self.tape = results.next().unwrap_or(outer_tape);
+    }
+
+    /// Whether cases within branches are told one by one: where they are no arrays of truth values.
+    fn is_told(&self, adds: &[When; 2]) -> bool {
+        let conditions = adds.iter().filter_map(|when| match when {
+            When::Is(c, _) => Some(self.b.ty(*c)),
+            _ => None,
+        });
+        let conditions: Vec<Type> = conditions.collect();
+        !conditions.is_empty() && conditions.iter().all(|ty| ty.is_scalar())
     }
 
     /// Active values that blocks use from outside.

@@ -12,6 +12,7 @@ use super::nest::{BlockId, carried, exits};
 use super::reverse::{Reverse, Scope, bar};
 use crate::ir::{Builder, Inst, LoopPlan, Op, Phase, Type, Value};
 use crate::ops::Prim;
+use crate::transform::when::When;
 use std::sync::Arc;
 
 /// What a reverse loop works on.
@@ -30,6 +31,14 @@ struct Shape<'f> {
     read: Vec<Value>,
     /// Primal values used from outside.
     preload: Vec<Value>,
+}
+
+/// Which of the captured values a piece of the reverse loop adds to.
+struct Touched {
+    /// In each iteration that an exit cut short.
+    cut: Vec<Vec<bool>>,
+    /// In the full ones.
+    full: Vec<bool>,
 }
 
 impl Shape<'_> {
@@ -85,7 +94,7 @@ impl Reverse<'_> {
         let mut state = Vec::new();
         for k in &shape.active {
             state.push(self.adjoint_or_zero(results[*k]));
-            self.scope.adjoint.remove(&results[*k]);
+            self.scope.adjoint.take(results[*k]);
         }
         for v in &shape.captured {
             state.push(self.adjoint_or_zero(*v));
@@ -99,16 +108,18 @@ impl Reverse<'_> {
         state.push(self.tape);
         self.bring(shape.body);
 
-        let ended = match self.outlined.iter().position(|c| *c == counter) {
+        let (ended, touched) = match self.outlined.iter().position(|c| *c == counter) {
             Some(ordinal) => self.outlined_loop(&shape, ordinal, [from, to, exit], state),
             None => self.sweep(&shape, [from, to, exit], state),
         };
 
         let mut ended = ended.into_iter();
-        let mut next = || ended.next().unwrap_or(self.tape);
+        let tape = self.tape;
+        let mut next = || ended.next().unwrap_or(tape);
         let adjoints: Vec<Value> = shape.active.iter().map(|_| next()).collect();
-        for v in &shape.captured {
-            self.scope.adjoint.insert(*v, next());
+        for (k, v) in shape.captured.iter().enumerate() {
+            let when = self.cases(&touched, k, *v, [from, to, exit]);
+            self.scope.adjoint.set_when(*v, next(), when);
         }
         for k in &shape.held {
             self.scope.held.insert(carried(inst)[*k], next());
@@ -121,7 +132,7 @@ impl Reverse<'_> {
             let init = carried(inst)[*k];
             if self.nest.func.ty(init).is_linear() {
                 if self.activity.is_active(init) {
-                    self.scope.adjoint.insert(init, d);
+                    self.scope.adjoint.set(init, d);
                 }
             } else {
                 self.contribute(init, d);
@@ -136,7 +147,7 @@ impl Reverse<'_> {
         ordinal: usize,
         range: [Value; 3],
         state: Vec<Value>,
-    ) -> Vec<Value> {
+    ) -> (Vec<Value>, Touched) {
         let name = loop_name(&self.nest.func.name, ordinal);
         let mut args = range.to_vec();
         let tape = state.len() - 1;
@@ -160,7 +171,7 @@ impl Reverse<'_> {
         let outer = std::mem::replace(&mut self.scope, inner);
         let mut entry = values[3..3 + tape].to_vec();
         entry.extend(values.last());
-        let results = self.sweep(shape, [values[0], values[1], values[2]], entry);
+        let (results, touched) = self.sweep(shape, [values[0], values[1], values[2]], entry);
         let b = std::mem::replace(&mut self.b, caller);
         self.funcs.push(b.finish(results));
         self.scope = outer;
@@ -178,7 +189,34 @@ impl Reverse<'_> {
         });
         let types: Vec<Type> = self.funcs.last().map(|f| f.results.clone()).unwrap_or_default();
         self.b.at(shape.inst.span);
-        self.b.inst(Op::Drive(symbol, Phase::Reverse), args, &types, Vec::new())
+        (self.b.inst(Op::Drive(symbol, Phase::Reverse), args, &types, Vec::new()), touched)
+    }
+
+    /// When a captured value has a part in the results, after a loop has been reversed: where it had one before,
+    /// and where a piece of the loop ran that uses it. (For an array only the pieces at the end are looked at:
+    /// that a loop has run at all is not worth a look at every element.)
+    fn cases(
+        &mut self,
+        touched: &Touched,
+        k: usize,
+        v: Value,
+        [from, to, exit]: [Value; 3],
+    ) -> When {
+        let mut when = self.scope.adjoint.when(v);
+        if touched.full[k] {
+            if self.nest.func.ty(v).is_array() {
+                return When::Always;
+            }
+            let ran = self.b.prim(Prim::ILt, &[from, to]);
+            when = when.or(&mut self.b, When::Is(ran, true));
+        }
+        for (number, cut) in touched.cut.iter().enumerate() {
+            if cut[k] && when != When::Always {
+                let taken = self.ended_by(exit, number);
+                when = when.or(&mut self.b, When::Is(taken, true));
+            }
+        }
+        when
     }
 
     /// Reverses the iterations `from..to`, and the one after them that an exit cut short.
@@ -188,11 +226,12 @@ impl Reverse<'_> {
         shape: &Shape,
         [from, to, exit]: [Value; 3],
         mut state: Vec<Value>,
-    ) -> Vec<Value> {
+    ) -> (Vec<Value>, Touched) {
         let ends = exits(shape.inst);
         let types: Vec<Type> = state.iter().map(|v| self.b.ty(*v)).collect();
+        let mut cut = Vec::new();
         if !ends.is_empty() {
-            state = self.cut_short(shape, &ends, (to, exit), state, &types);
+            (state, cut) = self.cut_short(shape, &ends, (to, exit), state, &types);
         }
         let one = self.b.i64(1);
         let zero = self.b.i64(0);
@@ -203,13 +242,13 @@ impl Reverse<'_> {
         let outer = self.scope.clone();
         let values = self.b.open_block(&params);
         let i = self.b.prim(Prim::WSub, &[last, values[0]]);
-        let next = self.iteration(shape, i, &values[1..], End::Block);
+        let (next, full) = self.iteration(shape, i, &values[1..], End::Block);
         let body = self.b.close_block(next);
         self.scope = outer;
         self.b.at(shape.inst.span);
         let mut args = vec![zero, trips];
         args.extend(state);
-        self.b.inst(Op::For, args, &types, vec![body])
+        (self.b.inst(Op::For, args, &types, vec![body]), Touched { cut, full })
     }
 
     /// Names for the state, so that the program can be read.
@@ -223,6 +262,12 @@ impl Reverse<'_> {
         active.chain(captured).chain(held).chain(joined).chain([None]).collect()
     }
 
+    /// Whether it was this exit that ended a loop.
+    fn ended_by(&mut self, exit: Value, which: usize) -> Value {
+        let number = self.b.i64(which as i64 + 1);
+        self.b.prim(Prim::IEq, &[exit, number])
+    }
+
     /// One `if` per exit, innermost the case that there was none.
     fn cut_short(
         &mut self,
@@ -231,15 +276,16 @@ impl Reverse<'_> {
         (to, exit): (Value, Value),
         state: Vec<Value>,
         types: &[Type],
-    ) -> Vec<Value> {
+    ) -> (Vec<Value>, Vec<Vec<bool>>) {
         let mut blocks = Vec::new();
+        let mut touched = Vec::new();
         for (k, at) in ends.iter().enumerate() {
-            let number = self.b.i64(k as i64 + 1);
-            let taken = self.b.prim(Prim::IEq, &[exit, number]);
+            let taken = self.ended_by(exit, k);
             let outer = self.scope.clone();
             self.b.open_block(&[]);
-            let next = self.iteration(shape, to, &state, End::Exit(*at));
+            let (next, adds) = self.iteration(shape, to, &state, End::Exit(*at));
             let then = self.b.close_block(next);
+            touched.push(adds);
             self.scope = outer;
             blocks.push((taken, then));
             self.b.open_block(&[]);
@@ -250,11 +296,18 @@ impl Reverse<'_> {
             self.b.at(shape.inst.span);
             result = self.b.inst(Op::If, vec![taken], types, vec![then, otherwise]);
         }
-        result
+        (result, touched)
     }
 
-    /// Reverses one iteration, up to its end or up to an exit, and gives back the state before it.
-    fn iteration(&mut self, shape: &Shape, i: Value, state: &[Value], end: End) -> Vec<Value> {
+    /// Reverses one iteration, up to its end or up to an exit, and gives back the state before it, and which
+    /// captured values it adds to.
+    fn iteration(
+        &mut self,
+        shape: &Shape,
+        i: Value,
+        state: &[Value],
+        end: End,
+    ) -> (Vec<Value>, Vec<bool>) {
         let block = &shape.inst.blocks[0];
         let counter = block.params[0];
         let mut parts = state.iter().copied();
@@ -285,7 +338,7 @@ impl Reverse<'_> {
             let y = yields[*k];
             if self.nest.func.ty(y).is_linear() {
                 if self.activity.is_active(y) {
-                    self.scope.adjoint.insert(y, seed);
+                    self.scope.adjoint.set(y, seed);
                 }
             } else {
                 self.contribute(y, seed);
@@ -311,13 +364,17 @@ impl Reverse<'_> {
             let flushed = self.nest.func.ty(p).is_scalar() && !state.contains(&d);
             before.push(if flushed { self.b.prim(Prim::Flush, &[d]) } else { d });
         }
-        before.extend(shape.captured.iter().map(|v| self.scope.adjoint[v]));
+        let captured: Vec<Value> =
+            shape.captured.iter().map(|v| self.adjoint_or_zero(*v)).collect();
+        let given = &state[shape.active.len()..];
+        let touched = captured.iter().zip(given).map(|(after, given)| after != given).collect();
+        before.extend(captured);
         for k in &shape.held {
             before.push(self.held(block.params[k + 1]));
         }
         before.extend(shape.joined.iter().map(|(p, _)| self.scope.primal[p]));
         before.push(self.tape);
-        before
+        (before, touched)
     }
 }
 

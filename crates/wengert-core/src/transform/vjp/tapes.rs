@@ -12,7 +12,7 @@ use crate::ir::{Inst, Type, Value};
 impl Reverse<'_> {
     /// `t2 = push t1, v..`
     pub(super) fn push(&mut self, inst: &Inst) {
-        let Some(bar) = self.scope.adjoint.remove(&inst.results[0]) else { return };
+        let Some(bar) = self.scope.adjoint.take(inst.results[0]) else { return };
         let func = self.nest.func;
         let floats: Vec<Value> =
             inst.args[1..].iter().copied().filter(|v| func.ty(*v).is_float()).collect();
@@ -34,7 +34,7 @@ impl Reverse<'_> {
         let floats = inst.results[1..].iter().copied().filter(|v| func.ty(*v).is_float());
         let adjoints: Vec<Value> = floats.map(|v| self.adjoint_or_zero(v)).collect();
         inst.results.iter().for_each(|r| {
-            self.scope.adjoint.remove(r);
+            self.scope.adjoint.take(*r);
         });
         let bar = self.b.push(bar, &adjoints);
         self.contribute(inst.args[0], bar);

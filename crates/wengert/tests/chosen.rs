@@ -1,0 +1,147 @@
+//! What a program does not choose has no part in its derivative, even where its own slope is infinite.
+
+use wengert::{Args, Backend, Function, Mode, Options, Value, Wrt};
+
+const PROGRAMS: &str = "
+import math
+import numpy as np
+
+def branch(x):
+    s = math.sqrt(x)
+    return s if x > 0 else 2.0 * x
+
+def chain(x):
+    s = math.log(math.sqrt(x)) * x
+    y = 3.0 * x
+    if x > 0:
+        y = s
+    return y
+
+def nested(x):
+    s = math.sqrt(x)
+    y = x
+    if x < 1:
+        if x > 0:
+            y = s
+    return y
+
+def both(x):
+    s = math.sqrt(x)
+    if x > 1:
+        y = 2.0 * s
+    else:
+        y = 3.0 * s
+    return y
+
+def left_by_break(x):
+    s = math.sqrt(x)
+    y = 5.0 * x
+    for i in range(4):
+        if x > i + 1:
+            y = y + s
+            break
+        y = y + x
+    return y
+
+def never_runs(x, n: int):
+    s = math.sqrt(x)
+    y = 7.0 * x
+    for i in range(n):
+        y = y + s
+    return y
+
+def where(x):
+    return np.sum(np.where(x > 0, np.sqrt(x), 2.0 * x))
+
+def where_in_where(x):
+    return np.sum(np.where(x > 0, np.where(x > 1, np.log(np.sqrt(x)), 4.0 * x), -x))
+
+def elu(x):
+    return np.sum(np.where(x > 0, x, np.exp(x) - 1.0))
+
+def root_of_the_positive(x):
+    return np.sum(np.sqrt(np.maximum(x, 0.0)))
+
+def floored(x):
+    return np.sum(np.maximum(np.sqrt(x), 1.0) + np.minimum(1.0 / x, 3.0))
+
+def kept_in(x, y):
+    return np.sum(np.clip(np.sqrt(x), 0.5, 1.5)) + np.sum(np.sqrt(np.clip(y, 0.0, 9.0)))
+
+def scaled(x, w):
+    return np.sum(np.where(x > 0, w * np.sqrt(x) / x, w))
+";
+
+fn gradient(name: &str, args: &[Value], mode: Mode, backend: Backend) -> Vec<f64> {
+    let options = Options { mode, backend, ..Options::default() };
+    let f = Function::from_source(PROGRAMS, name).unwrap().with_options(options);
+    let args: Args = args.iter().cloned().collect();
+    let grad = f.value_and_grad(args, Wrt::All).unwrap();
+    let all = grad.grad.iter().map(|(_, v)| match v {
+        Value::Array(x) => x.to_f64().unwrap(),
+        other => vec![other.as_f64().unwrap()],
+    });
+    all.flatten().collect()
+}
+
+fn has(name: &str, args: &[Value], expected: &[f64]) {
+    for mode in [Mode::Forward, Mode::Reverse] {
+        for backend in [Backend::Interp, Backend::Jit] {
+            let found = gradient(name, args, mode, backend);
+            let near = |(a, b): (&f64, &f64)| {
+                (a - b).abs() < 1e-14 || (a.is_nan() && b.is_nan()) || a == b
+            };
+            let same = found.len() == expected.len() && found.iter().zip(expected).all(near);
+            assert!(same, "{name} {args:?}, {mode:?}, {backend:?}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn branches() {
+    has("branch", &[0.0.into()], &[2.0]);
+    has("branch", &[0.25.into()], &[1.0]);
+    has("chain", &[0.0.into()], &[3.0]);
+    has("chain", &[1.0.into()], &[0.5]);
+    has("nested", &[0.0.into()], &[1.0]);
+    has("nested", &[0.25.into()], &[1.0]);
+    has("both", &[0.25.into()], &[3.0]);
+    has("both", &[0.0.into()], &[f64::INFINITY]);
+}
+
+#[test]
+fn loops() {
+    has("left_by_break", &[0.0.into()], &[9.0]);
+    has("left_by_break", &[4.0.into()], &[5.25]);
+    has("never_runs", &[0.0.into(), 0.into()], &[7.0]);
+    has("never_runs", &[0.25.into(), 2.into()], &[9.0]);
+    has("never_runs", &[0.0.into(), 1.into()], &[f64::INFINITY]);
+}
+
+#[test]
+fn choices_by_element() {
+    has("where", &[[0.0, 0.25, -1.0].into()], &[2.0, 1.0, 2.0]);
+    has("where_in_where", &[[0.0, 2.0, 0.5, -1.0].into()], &[-1.0, 0.25, 4.0, -1.0]);
+    has("elu", &[[1000.0, 0.0].into()], &[1.0, 1.0]);
+    has("scaled", &[[0.0, 4.0].into(), 2.0.into()], &[0.0, -0.125, 1.5]);
+}
+
+#[test]
+fn the_greater_and_the_lesser() {
+    has("root_of_the_positive", &[[-1.0, 0.25].into()], &[0.0, 1.0]);
+    has("floored", &[[0.0, 4.0].into()], &[0.0, 0.25 - 0.0625]);
+    let (x, y) = ([0.0, 1.0, 16.0], [-1.0, 1.0, 16.0]);
+    has("kept_in", &[x.into(), y.into()], &[0.0, 0.5, 0.0, 0.0, 0.5, 0.0]);
+}
+
+/// A zero that is computed is a factor like others: there is no telling what the product tends to.
+#[test]
+fn zeros_that_are_computed() {
+    let text = "import math\ndef f(x):\n    s = math.sqrt(x)\n    return s * s\n";
+    for mode in [Mode::Forward, Mode::Reverse] {
+        let options = Options { mode, ..Options::default() };
+        let f = Function::from_source(text, "f").unwrap().with_options(options);
+        let grad = f.value_and_grad((0.0,), Wrt::All).unwrap();
+        assert!(grad.get("x").unwrap().as_f64().unwrap().is_nan());
+    }
+}
