@@ -151,19 +151,22 @@ const INSTEAD: &[(&[&str], &str)] = &[
         "use two floats: the real and the imaginary part"),
 ];
 
-/// The known name that is most likely meant by one that is not known: few letters are different for its length.
+/// The known name that is most likely meant by one that is not known: few letters are different for its length,
+/// or only the number behind it.
 ///
 /// ```
 /// use wengert_core::surface::names::nearest;
 ///
 /// assert_eq!(nearest("linspcae", ["linspace", "logspace"]), Some("linspace"));
+/// assert_eq!(nearest("x", ["a", "x0"]), Some("x0"));
 /// assert_eq!(nearest("det", ["dot", "dep"]), None);
 /// ```
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let word = |name: &str| name.trim_end_matches(|c: char| c.is_ascii_digit()).to_lowercase();
     let near = known.into_iter().filter(|k| *k != name).filter_map(|k| {
         let letters = name.chars().count().max(k.chars().count());
         let apart = distance(&name.to_lowercase(), &k.to_lowercase());
-        (apart <= letters / 4).then_some((apart, k))
+        (apart <= letters / 4 || word(name) == word(k)).then_some((apart, k))
     });
     near.min_by_key(|(apart, _)| *apart).map(|(_, k)| k)
 }
