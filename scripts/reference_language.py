@@ -111,6 +111,8 @@ SHAPES = {
     "caller_of_apply": [0.6],
     "onto_itself": ["x"],
     "transposed_onto_itself": ["w"],
+    "remainders": ["x", 0.45],
+    "row_of_one_side": ["w", 2],
     "rebound_after_a_return": ["x", 0.45],
     "made_on_one_side": ["x", 0.45],
     "halved": [0.6, 3],

@@ -130,7 +130,7 @@ pub fn lower<A: Into<Arg> + Copy>(
 /// The parameters of a function that it uses as a number of things: an index, a bound, a size.
 pub fn counted_parameters(module: &tree::Module, function: &str) -> Vec<String> {
     let Some(func) = module.function(function) else { return Vec::new() };
-    let counted = params::counted(module, func);
+    let counted = params::indices(module, func);
     let names = func.params.iter().map(|p| p.name.text.clone());
     names.filter(|name| counted.contains(name)).collect()
 }

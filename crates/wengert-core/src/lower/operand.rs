@@ -273,14 +273,15 @@ impl Lowering<'_> {
         copy
     }
 
-    /// A value of a type that is never looked at.
+    /// A value of a type that is never looked at; of an array that stands for one, a part may be taken that is not
+    /// looked at either, such as its first row.
     pub(super) fn stand_in(&mut self, ty: Type) -> Value {
         let v = self.zero(ty.elem().unwrap_or(Elem::F64));
         if !ty.is_array() {
             return v;
         }
-        let none = self.b.i64(0);
-        let dims = vec![none; ty.rank()];
+        let one = self.b.i64(1);
+        let dims = vec![one; ty.rank()];
         self.b.filled(&dims, v)
     }
 

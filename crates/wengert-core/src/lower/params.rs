@@ -20,7 +20,8 @@ pub(super) fn types(
     func: &Function,
     args: &[Arg],
 ) -> Result<Vec<Type>, Diagnostic> {
-    let integers = counted(module, func);
+    let integers = Demand::new(module, true).names(func);
+    let indices = indices(module, func);
     let params = func.params.iter().zip(args);
     params
         .map(|(p, arg)| {
@@ -39,7 +40,7 @@ pub(super) fn types(
                 return Ok(match arg.ty {
                     Type::I64 if !integers.contains(name) => Type::F64,
                     // Numbers that pick elements are integers, however they were written.
-                    Type::Array(Elem::F64, rank) if integers.contains(name) => {
+                    Type::Array(Elem::F64, rank) if indices.contains(name) => {
                         Type::Array(Elem::I64, rank)
                     }
                     ty => ty,
@@ -82,14 +83,17 @@ pub(super) fn types(
         .collect()
 }
 
-/// The names a function uses as a number of things.
-pub(super) fn counted(module: &Module, func: &Function) -> BTreeSet<String> {
-    Demand::new(module).names(func)
+/// The names a function uses as a number of things, not counting what is divided with a remainder.
+pub(super) fn indices(module: &Module, func: &Function) -> BTreeSet<String> {
+    Demand::new(module, false).names(func)
 }
 
 /// Finds the names functions use as a number of things, directly or through assignments and calls.
 struct Demand<'t> {
     module: &'t Module,
+    /// Whether what is divided with a remainder is among them: an integer then stays one, but an array of floats
+    /// may be divided so too.
+    counting: bool,
     /// Functions defined inside functions.
     inner: BTreeMap<&'t str, &'t Function>,
     /// What is known of functions, by their places; nothing for one that is being looked at.
@@ -97,10 +101,15 @@ struct Demand<'t> {
 }
 
 impl<'t> Demand<'t> {
-    fn new(module: &'t Module) -> Self {
+    fn new(module: &'t Module, counting: bool) -> Self {
         let mut inner = BTreeMap::new();
         module.functions.iter().for_each(|f| collect(&f.body, &mut inner));
-        Demand { module, inner, known: HashMap::new() }
+        Demand { module, counting, inner, known: HashMap::new() }
+    }
+
+    /// Whether the operands of an operator are counted, and that is looked for.
+    fn counts(&self, op: BinaryOp) -> bool {
+        self.counting && counts(op)
     }
 
     fn names(&mut self, func: &Function) -> BTreeSet<String> {
@@ -130,7 +139,7 @@ impl<'t> Demand<'t> {
                 }
             }
             StmtKind::AugAssign { target, op, value } => {
-                if let (Target::Name(n), true) = (target, counts(*op)) {
+                if let (Target::Name(n), true) = (target, self.counts(*op)) {
                     names.insert(n.text.clone());
                     demand_number(value, names);
                 }
@@ -165,12 +174,15 @@ impl<'t> Demand<'t> {
     /// Finds indices, sizes and integer parameters anywhere in an expression.
     fn inside(&mut self, e: &Expr, names: &mut BTreeSet<String>) {
         match &e.kind {
-            ExprKind::Binary { first, rest } if rest.iter().any(|(op, _)| counts(*op)) => {
-                // Beside a number that is written as a float, nothing is counted.
+            ExprKind::Binary { first, rest } if rest.iter().any(|(op, _)| self.counts(*op)) => {
+                // A quotient is measured, and beside a number that is written as a float nothing is counted.
                 let float = |e: &Expr| matches!(e.kind, ExprKind::Float(_));
-                if !float(first) && !rest.iter().any(|(_, r)| float(r)) {
-                    demand_number(first, names);
-                    rest.iter().for_each(|(_, r)| demand_number(r, names));
+                let whole = rest.iter().take_while(|(op, _)| *op != BinaryOp::Div).count();
+                let last = rest[..whole].iter().rposition(|(op, _)| self.counts(*op));
+                let counted = &rest[..last.map_or(0, |k| k + 1)];
+                let counted = || std::iter::once(&**first).chain(counted.iter().map(|(_, r)| r));
+                if last.is_some() && !counted().any(float) {
+                    counted().for_each(|e| demand_number(e, names));
                 }
             }
             // `[v] * n`

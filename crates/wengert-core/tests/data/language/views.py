@@ -285,3 +285,24 @@ def made_on_one_side(x, v):
         a = b
     b[0] = v
     return a + b
+
+
+def remainders(x, v):
+    s = 0.0
+    for e in x:
+        s += e % 0.25 + e // 2 + 7 % 3 / 4 / v
+        x[0] = s
+    return s
+
+
+def row_of_one_side(w, n: int):
+    k = 2
+    m = w
+    if n == 1:
+        return m[0, 1], w[0]
+    elif n == 2:
+        k //= 2
+    else:
+        m = np.tanh(m)
+        return 1.5, m[1]
+    return k + m[-2, -1], w[0]

@@ -19,7 +19,7 @@ impl Writer {
             }
             10 => format!("({} / {})", self.float(d), self.pick(&["2", "3.0", "-4", "1.5"])),
             11 => format!("({} ** {})", self.atom(d), self.pick(&["2", "3", "2.0"])),
-            12 => format!("(abs({}) ** 1.5)", self.float(d)),
+            12 => format!("((abs({}) + 0.1) ** 1.5)", self.float(d)),
             13..16 => self.of_one(d),
             16 => format!("(-{})", self.atom(d)),
             17 => format!("{}({}, {})", self.pick(&["min", "max"]), self.float(d), self.float(d)),
