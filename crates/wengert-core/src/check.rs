@@ -191,10 +191,10 @@ pub fn derivatives(
         let same = bits(&values) == bits(&again) && same_bits(&floats(&values), &base);
         let along = dot(&floats(&w), &tangent);
         let back = dot(&floats(&adjoints), &floats(&u));
-        // A derivative far below what rounding leaves of the value is as good as 0.
-        let least = 1e-6 * magnitude(&floats(&w), &base);
         let scale = magnitude(&floats(&w), &tangent) + magnitude(&floats(&adjoints), &floats(&u));
-        let scale = scale.max(least);
+        // Where everything cancels, what is left are the errors of rounding.
+        let rest = 1e-4 * (norm(&w) * norm(&u));
+        let scale = scale.max(rest);
         let error = if same { difference(along, back, scale) } else { f64::INFINITY };
         report.reverse_error = report.reverse_error.max(error);
 
@@ -230,6 +230,11 @@ fn difference(a: f64, b: f64, scale: f64) -> f64 {
 
 fn magnitude(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| (x * y).abs()).sum()
+}
+
+fn norm(values: &[Val]) -> f64 {
+    let x = floats(values);
+    dot(&x, &x).sqrt()
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {

@@ -135,18 +135,23 @@ impl Lowering<'_> {
             }
         }
         // Returned values and others, which the code after the loop looks at.
-        let set: Vec<(Arc<str>, Type, bool)> = self
-            .env
-            .names()
-            .filter(|(n, _)| is_for_after(n) && head.env.own(n).is_none())
-            .filter_map(|(n, (b, _))| match b {
-                Binding::Scalar(v) => Some((n.clone(), self.b.ty(*v), false)),
+        let mut set: Vec<(Arc<str>, Type, bool)> = Vec::new();
+        for (name, (binding, _)) in self.env.names() {
+            if !is_for_after(name) || head.env.own(name).is_some() {
+                continue;
+            }
+            match binding {
+                Binding::Scalar(v) => set.push((name.clone(), self.b.ty(*v), false)),
                 Binding::Array(view) => {
-                    Some((n.clone(), self.type_of(view), self.env.is_list(view.storage)))
+                    let list = self.env.is_list(view.storage);
+                    set.push((name.clone(), self.type_of(view), list));
                 }
-                _ => None,
-            })
-            .collect();
+                Binding::Maybe(unset) => {
+                    head.wanted.lost.insert((depth, name.clone()), unset.clone());
+                }
+                _ => {}
+            }
+        }
         for (name, ty, list) in set {
             let (known, known_list) = head.wanted.set.entry(name).or_insert((ty, list));
             *known_list |= list;

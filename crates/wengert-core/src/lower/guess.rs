@@ -159,13 +159,22 @@ impl Lowering<'_> {
 
     /// Makes the bindings before the loop as the guess has them; gives back what is carried.
     pub(super) fn prepare(&mut self, guess: &Guess, span: Span) -> Lowered<Vec<Carry>> {
+        let depth = self.env.depth() - 1;
         for (name, unset) in &guess.lost {
+            // A value that is returned in the loop may have no name before it.
+            if name.0 == depth && self.env.own(&name.1).is_none() {
+                self.env.bind(&name.1, Binding::Maybe(unset.clone()), span);
+            }
             self.env.lose(name, unset.clone());
         }
+        let set = |(name, _): &(&Arc<str>, &(Type, bool))| {
+            !guess.lost.contains_key(&(depth, Arc::clone(name)))
+        };
+        let set: Vec<(&Arc<str>, &(Type, bool))> = guess.set.iter().filter(set).collect();
         let mut storages: Vec<(StorageId, Slot)> =
             guess.storage.iter().map(|s| (*s, Slot::Old(*s))).collect();
         self.b.at(span);
-        for (name, (ty, list)) in &guess.set {
+        for (name, (ty, list)) in set.iter().copied() {
             let v = self.stand_in(*ty);
             let binding = self.bind_value(v);
             if let Binding::Array(view) = &binding {
@@ -204,7 +213,7 @@ impl Lowering<'_> {
             let scalar = matches!(binding, Binding::Scalar(_));
             scalar.then(|| Carry::Scalar { name: name.clone(), elem: *elem, at: *at })
         });
-        let set = guess.set.iter().filter(|(_, (ty, _))| !ty.is_array());
+        let set = set.into_iter().filter(|(_, (ty, _))| !ty.is_array());
         let set = set.map(|(name, (ty, _))| Carry::Scalar {
             name: name.clone(),
             elem: ty.elem().unwrap_or(Elem::F64),

@@ -440,7 +440,8 @@ impl Writer {
             (2, _) => {
                 let (name, k) = (self.fresh("k"), self.int(1));
                 let op = self.pick(&["//", "%"]);
-                self.line(format!("{name} = 7 {op} (({k}) * 0)"));
+                // NumPy's own integers only warn.
+                self.line(format!("{name} = 7 {op} (int({k}) * 0)"));
                 self.scope.push(free(&name, Kind::Int));
             }
             _ => {
