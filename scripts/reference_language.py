@@ -149,6 +149,7 @@ SHAPES = {
     "set_at_each_break": [0.9, 1.7],
     "set_in_nested_branches": [0.6, 1.5],
     "loops_inside_each_other": [1.7],
+    "one_name_in_both_loops": [3.7],
 }
 
 

@@ -125,10 +125,11 @@ impl Lowering<'_> {
             guess.widen(self.recalled(found));
         }
         // What is set wherever the loop is left is set after it, if it is left nowhere else.
-        let mut kept: Vec<String> = Vec::new();
+        let mut kept: Vec<(String, String)> = Vec::new();
         if kind.is_endless() {
-            kept.extend(set_at_breaks(body));
-            kept.retain(|n| matches!(self.env.own(n), None | Some((Binding::Maybe(_), _))));
+            let set = set_at_breaks(body).into_iter();
+            let unset = |n: &String| matches!(self.env.own(n), None | Some((Binding::Maybe(_), _)));
+            kept.extend(set.filter(unset).map(|n| (n.clone(), left_with(&n, span))));
         }
         let before = self.env.clone();
         let mark = self.b.mark();
@@ -273,8 +274,7 @@ impl Lowering<'_> {
             let unset = Unset { reason: reason.clone(), set_at, by: span };
             self.env.bind(&name, Binding::Maybe(unset), set_at);
         }
-        for name in self.kept.clone() {
-            let hidden = left_with(&name);
+        for (name, hidden) in self.kept.clone() {
             if let Some((binding, _)) = self.env.own(&hidden).cloned() {
                 let set_at = inner.own(&name).map_or(span, |(_, at)| *at);
                 self.env.bind(&name, binding, set_at);

@@ -148,8 +148,9 @@ struct Lowering<'t> {
     scopes: Vec<Scope>,
     /// What loops were found to carry, for when they are lowered again.
     found: HashMap<(usize, Span), Found>,
-    /// The variables that are set wherever the loop being lowered is left by `break`.
-    kept: Vec<String>,
+    /// The variables that are set wherever the loop being lowered is left by `break`, each with the hidden
+    /// variable that holds it then.
+    kept: Vec<(String, String)>,
     /// How many calls have been written out.
     expansions: usize,
     /// Functions that call themselves.

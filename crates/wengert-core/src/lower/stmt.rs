@@ -26,9 +26,9 @@ pub(super) fn returned(k: usize) -> String {
 
 const RETURNED_VALUE: &str = "returned value ";
 
-/// The hidden variable that holds a variable where a loop is left by `break`.
-pub(super) fn left_with(name: &str) -> String {
-    format!("{LEFT_WITH}{name}")
+/// The hidden variable that holds a variable where a loop is left by `break`. Each loop has its own.
+pub(super) fn left_with(name: &str, span: Span) -> String {
+    format!("{LEFT_WITH}{name} at {}", span.start)
 }
 
 const LEFT_WITH: &str = "left with ";
@@ -111,11 +111,11 @@ impl Lowering<'_> {
 
     /// Where a loop is left by `break`: the variables that are set there are looked at after it.
     pub(super) fn keep_for_after(&mut self) {
-        for name in self.kept.clone() {
+        for (name, hidden) in self.kept.clone() {
             if let Some((binding @ (Binding::Scalar(_) | Binding::Array(_)), at)) =
                 self.env.own(&name).cloned()
             {
-                self.env.bind(&left_with(&name), binding, at);
+                self.env.bind(&hidden, binding, at);
             }
         }
     }

@@ -288,3 +288,23 @@ def computed_defaults(x, dt=1.0 / 100, turn=2 * math.pi, n=2**3 - 1, scale=-SCAL
 
 def with_defaults(x):
     return computed_defaults(x, n=3)
+
+
+def one_name_in_both_loops(x):
+    while True:
+        x = x * 0.9
+        while True:
+            y = x * 0.7
+            x = x * 0.8
+            if y < 0.9:
+                break
+        if y < 0.5:
+            y = y * 3.0
+            break
+        if x > 5.0:
+            continue
+        y = np.array([x, y])
+        if x < 0.7:
+            y = y[0] * 2.0
+            break
+    return y + x
