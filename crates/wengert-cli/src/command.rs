@@ -88,7 +88,12 @@ pub(crate) fn grad(grad: &Grad) -> Outcome {
     printed(if grad.running.json {
         json::derivatives(&derivatives)
     } else {
-        human::derivatives(function.name(), &named(&function, args)?, &derivatives)
+        let integers = match grad.by.wrt.is_empty() {
+            true => function.integers_by_chance(args.clone())?,
+            false => Vec::new(),
+        };
+        let named = named(&function, args)?;
+        human::derivatives(function.name(), &named, &derivatives) + &human::integers(&integers)
     })
 }
 

@@ -106,7 +106,7 @@ pub(crate) struct Code {
 /// What keeps the instructions where they are.
 enum Memory {
     /// Made here; nothing once it is freed.
-    Jit(Option<JITModule>),
+    Jit(Option<Box<JITModule>>),
     /// A library that is loaded; several programs may share one.
     Library { _library: Arc<Library> },
 }
@@ -125,7 +125,7 @@ impl Code {
             // `Declared::frame` holds.
             Step(unsafe { std::mem::transmute::<*const u8, FrameFn>(address) })
         });
-        Code { linked: ways.linked(), memory: Memory::Jit(Some(memory)) }
+        Code { linked: ways.linked(), memory: Memory::Jit(Some(Box::new(memory))) }
     }
 
     /// Code of a library.
