@@ -118,28 +118,19 @@ impl Printer {
         let mut body = Body { printer: self, func, out: String::new() };
         body.print()?;
         let out = body.out;
-        let head = head(&self.name(id), &func.signature, &mut (0..).map(|k| format!("v{k}")));
         let params: Vec<Value> =
             func.layout.entry_block().map_or(&[][..], |b| func.dfg.block_params(b)).to_vec();
         let mut names = params.iter().map(|p| p.to_string());
-        let named = head_named(&self.name(id), &func.signature, &mut names);
-        let _ = writeln!(self.declarations, "{head};");
+        let named = head(&self.name(id), &func.signature, &mut names);
+        let _ = writeln!(self.declarations, "{named};");
         let title = title.replace("*/", "* /");
         let _ = write!(self.definitions, "\n/* {title} */\n{named} {{\n{out}}}\n");
         Ok(())
     }
 }
 
-fn head(name: &str, signature: &Signature, names: &mut dyn Iterator<Item = String>) -> String {
-    head_named(name, signature, names)
-}
-
 /// `(parameters.., where results go..) -> status`.
-fn head_named(
-    name: &str,
-    signature: &Signature,
-    names: &mut dyn Iterator<Item = String>,
-) -> String {
+fn head(name: &str, signature: &Signature, names: &mut dyn Iterator<Item = String>) -> String {
     let mut params: Vec<String> = signature
         .params
         .iter()

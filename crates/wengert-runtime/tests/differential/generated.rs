@@ -34,9 +34,17 @@ fn like(val: &Val, random: &mut Random) -> Val {
 /// C, each time another; in a short run of every eighth only.
 #[derive(Default)]
 struct Waiting {
-    runs: Vec<(Both, String, Vec<Val>, (Ran, Stats))>,
+    runs: Vec<Run>,
     /// How many programs until the next goes through C.
     until: u64,
+}
+
+/// A program, what it was called with, and what Cranelift's code gave.
+struct Run {
+    both: Both,
+    entry: String,
+    vals: Vec<Val>,
+    wanted: (Ran, Stats),
 }
 
 impl Waiting {
@@ -50,7 +58,12 @@ impl Waiting {
         match self.until.checked_sub(1) {
             Some(until) => self.until = until,
             None => {
-                self.runs.push((both, entry.into(), vals.to_vec(), given));
+                self.runs.push(Run {
+                    both,
+                    entry: entry.into(),
+                    vals: vals.to_vec(),
+                    wanted: given,
+                });
                 self.until = u64::MAX;
             }
         }
@@ -62,9 +75,9 @@ impl Waiting {
 
     /// Those that wait.
     fn run(&mut self) {
-        let modules: Vec<&Module> = self.runs.iter().map(|run| &run.0.module).collect();
+        let modules: Vec<&Module> = self.runs.iter().map(|run| &run.both.module).collect();
         let programs = printed(&modules).into_iter().flatten();
-        for ((both, entry, vals, wanted), program) in self.runs.iter().zip(programs) {
+        for (Run { both, entry, vals, wanted }, program) in self.runs.iter().zip(programs) {
             let given = both.native(&program, entry, &args(vals));
             assert_eq!(wanted, &given, "Cranelift (left), C (right) @{entry}{vals:?}");
         }
