@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 /// Part of the key of compiled objects: goes up when the same program is printed otherwise.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// What stands before every program.
 pub(crate) const PRELUDE: &str = "\
@@ -361,6 +361,10 @@ impl Body<'_> {
                 let (place, _, write) = self.place(flags, address, offset.into(), ty);
                 let value = self.value(value);
                 let _ = writeln!(self.out, "  {place} = {write}({value});");
+            }
+            // A place that compilers leave where it is.
+            InstructionData::NullAry { opcode: Opcode::Nop } => {
+                let _ = writeln!(self.out, "  __asm__ volatile (\"\");");
             }
             InstructionData::Call { func_ref, args, .. } => {
                 let args = args.as_slice(&dfg.value_lists).to_vec();

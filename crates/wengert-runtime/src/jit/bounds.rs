@@ -2,7 +2,8 @@
 //!
 //! Two cases, both exact: the same index of the same array has been checked on every way here, or
 //! the index is the counter of a loop from 0 or more up to the array's length. An array's storage
-//! never changes its shape, so versions count as the same array.
+//! never changes its shape, so versions count as the same array, and so do arrays whose shapes have been
+//! compared on the way here.
 //!
 //! An index counts along an axis, or over all elements in row-major order; then the end of the loop
 //! is the product of the dimensions.
@@ -25,6 +26,8 @@ pub(super) enum Along {
 pub(super) struct Bounds {
     /// Per open block: checked triples of array, what the index counts, and index.
     checked: Vec<HashSet<(Value, Along, Value)>>,
+    /// Per open block: pairs of arrays of one shape.
+    alike: Vec<Vec<(Value, Value)>>,
     /// Triples of array, axis and a value that is its length there.
     lengths: HashSet<(Value, u8, Value)>,
     /// Products: their factors in order.
@@ -37,16 +40,42 @@ impl Bounds {
     /// Enters a block that may not be executed.
     pub(super) fn open(&mut self) {
         self.checked.push(HashSet::new());
+        self.alike.push(Vec::new());
     }
 
     /// Leaves it.
     pub(super) fn close(&mut self) {
         self.checked.pop();
+        self.alike.pop();
     }
 
     /// The value is the array's length along an axis.
     pub(super) fn length(&mut self, array: Value, axis: u8, length: Value) {
         self.lengths.insert((array, axis, length));
+    }
+
+    /// The code from here on runs only if the arrays have the same shape.
+    pub(super) fn alike(&mut self, a: Value, b: Value) {
+        if let Some(scope) = self.alike.last_mut() {
+            scope.push((a, b));
+        }
+    }
+
+    /// The arrays known to have the shape of this one, itself among them.
+    fn of_one_shape(&self, array: Value) -> Vec<Value> {
+        let mut found = vec![array];
+        let mut next = 0;
+        while let Some(&known) = found.get(next) {
+            for (a, b) in self.alike.iter().flatten() {
+                for (from, to) in [(a, b), (b, a)] {
+                    if *from == known && !found.contains(to) {
+                        found.push(*to);
+                    }
+                }
+            }
+            next += 1;
+        }
+        found
     }
 
     /// The value is the product of two others.
@@ -71,7 +100,9 @@ impl Bounds {
 
     /// Whether the index is known to be in range.
     pub(super) fn in_range(&self, array: Value, along: Along, index: Value) -> bool {
-        let counted = self.counters.get(&index).is_some_and(|end| self.ends(array, along, *end));
+        let counted = self.counters.get(&index).is_some_and(|end| {
+            self.of_one_shape(array).into_iter().any(|like| self.ends(like, along, *end))
+        });
         counted || self.checked.iter().any(|scope| scope.contains(&(array, along, index)))
     }
 

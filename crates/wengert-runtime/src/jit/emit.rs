@@ -26,7 +26,7 @@ use cranelift_module::{FuncId, Module as _};
 use std::collections::{HashMap, HashSet};
 use wengert_core::interp::MAX_CALLS;
 use wengert_core::ir::{Block, Func, Inst, Module, Op, Phase, Type, Value};
-use wengert_core::ops::{ArrayOp, Prim, Scalar};
+use wengert_core::ops::{ArrayOp, Check, Prim, Scalar};
 
 /// Where `exit_if` leaves to: the block after the loop, and which of the loop's results it takes.
 pub(super) struct Exit {
@@ -307,10 +307,19 @@ impl Emitter<'_, '_, '_> {
             Op::Copy => self.copy(inst),
             Op::Array(ArrayOp::Peek) => Machine::One(self.peek(inst)),
             Op::Array(ArrayOp::Poke) => return self.poke(inst),
-            Op::Array(op) => match self.kernel(inst, Work::Array(op.clone())) {
-                Some(made) if !op.in_place() => made,
-                _ => return,
-            },
+            Op::Array(op) => {
+                let made = self.kernel(inst, Work::Array(op.clone()));
+                // Two arrays; four numbers and more are sizes.
+                if let (ArrayOp::Conform(Check::Row(_)), [a, b]) = (op, &inst.args[..])
+                    && [a, b].into_iter().all(|x| self.func.ty(*x).is_array())
+                {
+                    self.bounds.alike(self.identity.find(*a), self.identity.find(*b));
+                }
+                match made {
+                    Some(made) if !op.in_place() => made,
+                    _ => return,
+                }
+            }
             Op::Tape => Machine::One(self.new_tape(inst)),
             Op::Push => Machine::One(self.push(inst)),
             Op::Pop => return self.pop(inst),

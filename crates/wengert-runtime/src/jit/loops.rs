@@ -38,6 +38,8 @@ struct Shape<'i> {
     start: ir::Value,
     bound: ir::Value,
     header: ir::Block,
+    /// Where a chunk begins: the header, or a block before it where a compiler should see two loops.
+    chunk: ir::Block,
     exit: Exit,
     /// The carries that change.
     carried: Vec<usize>,
@@ -65,7 +67,10 @@ impl Emitter<'_, '_, '_> {
         let exit = Exit { after: self.b.create_block(), taken };
         let header = self.b.create_block();
         let poll = self.poll_of(inst);
-        let shape = Shape { inst, counts, start, bound, header, exit, carried, poll };
+        // C compilers make vectors of an innermost loop: of the chunk, if it is a loop in another.
+        let nested = poll == Poll::EachChunk && self.compiler.prints();
+        let chunk = if nested { self.b.create_block() } else { header };
+        let shape = Shape { inst, counts, start, bound, header, chunk, exit, carried, poll };
         self.head(&shape, inits);
         if effect.0 {
             self.raised.extend(&body.params);
@@ -93,16 +98,30 @@ impl Emitter<'_, '_, '_> {
             args.push(BlockArg::Value(end));
         }
         self.add_params(shape.header, &carries);
+        if shape.chunk != shape.header {
+            for _ in 0..2 {
+                self.b.append_block_param(shape.chunk, I64);
+            }
+            self.add_params(shape.chunk, &carries);
+        }
         let carried: Vec<Value> = shape.carried.iter().map(|k| inits[*k]).collect();
         args.extend(self.block_args(&carried));
         if shape.counts {
             let some = self.b.ins().icmp(IntCC::SignedLessThan, shape.start, shape.bound);
             let taken: Vec<Value> = shape.exit.taken.iter().map(|k| inits[*k]).collect();
             let none = self.block_args(&taken);
-            self.b.ins().brif(some, shape.header, &args, shape.exit.after, &none);
+            self.b.ins().brif(some, shape.chunk, &args, shape.exit.after, &none);
         } else {
             let fault = self.cold_block(SiteKind::IterationLimit, shape.inst.span, &[]);
-            self.b.ins().brif(shape.bound, shape.header, &args, fault, &[]);
+            self.b.ins().brif(shape.bound, shape.chunk, &args, fault, &[]);
+        }
+        if shape.chunk != shape.header {
+            self.enter(shape.chunk);
+            // Something that keeps the block.
+            self.b.ins().nop();
+            let words = self.b.block_params(shape.chunk).to_vec();
+            let words: Vec<BlockArg> = words.into_iter().map(BlockArg::Value).collect();
+            self.b.ins().jump(shape.header, &words);
         }
         self.enter(shape.header);
         let words = self.b.block_params(shape.header).to_vec();
@@ -159,7 +178,7 @@ impl Emitter<'_, '_, '_> {
             }
             self.poll(shape.inst.span);
             let end = self.chunk_end(next, shape.bound);
-            self.b.ins().jump(shape.header, &again(Some(end)));
+            self.b.ins().jump(shape.chunk, &again(Some(end)));
         } else {
             let in_range = self.b.ins().icmp(less, next, shape.bound);
             self.b.ins().brif(in_range, shape.header, &again(None), over, &over_args);
