@@ -6,7 +6,7 @@ use wengert_core::check::floats;
 use wengert_core::interp::Val;
 use wengert_runtime::{Arg, Options};
 
-use crate::workload::{BuildError, Scratch, Workload};
+use crate::workload::{BuildError, Workload};
 
 /// One row of the table.
 #[derive(Clone, Debug)]
@@ -77,7 +77,8 @@ pub fn measure(workload: &Workload, n: usize, budget: f64) -> Result<Row, Measur
     gradient_args.push(Arg::F64(1.0));
     let entry = format!("{}.vjp", compiled.function);
     let options = Options::default();
-    let mut scratch = Scratch::default();
+    let mut hand = (workload.hand)(n);
+    let mut lanes = workload.lanes.map(|lanes| lanes(n));
     let mut best = [f64::INFINITY; 3];
     let mut lanes_s = None;
     let mut tape = 0;
@@ -94,10 +95,10 @@ pub fn measure(workload: &Workload, n: usize, budget: f64) -> Result<Row, Measur
         best[1] = best[1].min(t);
         tape = stats.tape_peak_bytes;
         results = out;
-        let (t, _) = seconds(|| std::hint::black_box((workload.hand)(n, &mut scratch)));
+        let (t, _) = seconds(|| std::hint::black_box(hand.run()));
         best[2] = best[2].min(t);
-        if let Some(lanes) = workload.lanes {
-            let (t, _) = seconds(|| std::hint::black_box(lanes(n, &mut scratch)));
+        if let Some(lanes) = &mut lanes {
+            let (t, _) = seconds(|| std::hint::black_box(lanes.run()));
             lanes_s = Some(lanes_s.map_or(t, |best: f64| best.min(t)));
         }
         rounds += 1;

@@ -160,9 +160,8 @@ impl Lowering<'_> {
             }
             self.env.lose(name, unset.clone());
         }
-        let set = |(name, _): &(&Arc<str>, &Type)| {
-            !guess.lost.contains_key(&(depth, Arc::clone(name)))
-        };
+        let set =
+            |(name, _): &(&Arc<str>, &Type)| !guess.lost.contains_key(&(depth, Arc::clone(name)));
         let set: Vec<(&Arc<str>, &Type)> = guess.set.iter().filter(set).collect();
         let mut storages: Vec<(StorageId, Slot)> =
             guess.storage.iter().map(|s| (*s, Slot::Old(*s))).collect();
