@@ -1,6 +1,7 @@
 //! Timing: compiled gradients against those by hand, turn by turn in one run, so that a noisy machine
 //! disturbs both alike. The least of several runs counts.
 
+use crate::clock::seconds;
 use std::time::Instant;
 use wengert_core::check::floats;
 use wengert_core::interp::Val;
@@ -27,6 +28,8 @@ pub struct Row {
     pub lanes_s: Option<f64>,
     /// Tape bytes per iteration.
     pub tape_bytes_per_iteration: f64,
+    /// The most bytes of arrays held at once.
+    pub array_peak_bytes: u64,
     /// Seconds from source text to native code.
     pub compile_s: f64,
     /// Disagreement with the reference, where there is one for this size.
@@ -39,10 +42,19 @@ impl Row {
         self.gradient_s / self.hand_s
     }
 
+    /// Its disagreement with the reference, marked where that is too much.
+    pub fn shown_error(&self) -> String {
+        match self.error {
+            None => "-".into(),
+            Some((e, true)) => format!("{e:.1e}"),
+            Some((e, false)) => format!("{e:.1e}!"),
+        }
+    }
+
     /// The row as a JSON object.
     pub fn json(&self) -> String {
         format!(
-            "{{\"workload\": \"{}\", \"backend\": \"{}\", \"n\": {}, \"primal_s\": {:e}, \"gradient_s\": {:e}, \"hand_s\": {:e}, \"ratio_to_hand\": {:.4}, \"tape_bytes_per_iteration\": {}, \"compile_s\": {:e}, \"hand_lanes_s\": {}, \"error\": {}}}",
+            "{{\"workload\": \"{}\", \"backend\": \"{}\", \"n\": {}, \"primal_s\": {:e}, \"gradient_s\": {:e}, \"hand_s\": {:e}, \"ratio_to_hand\": {:.4}, \"tape_bytes_per_iteration\": {}, \"array_peak_bytes\": {}, \"compile_s\": {:e}, \"hand_lanes_s\": {}, \"error\": {}}}",
             self.workload,
             self.backend,
             self.n,
@@ -51,6 +63,7 @@ impl Row {
             self.hand_s,
             self.ratio(),
             self.tape_bytes_per_iteration,
+            self.array_peak_bytes,
             self.compile_s,
             self.lanes_s.map_or("null".into(), |s| format!("{s:e}")),
             self.error.map_or("null".into(), |(e, _)| format!("{e:e}")),
@@ -60,12 +73,6 @@ impl Row {
 
 fn args(values: &[Val]) -> Vec<Arg<'_>> {
     values.iter().filter_map(Arg::from_val).collect()
-}
-
-fn seconds<T>(f: impl FnOnce() -> T) -> (f64, T) {
-    let start = Instant::now();
-    let result = f();
-    (start.elapsed().as_secs_f64(), result)
 }
 
 /// Measures one workload at one size for about `budget` seconds.
@@ -81,7 +88,7 @@ pub fn measure(workload: &Workload, n: usize, budget: f64) -> Result<Row, Measur
     let mut lanes = workload.lanes.map(|lanes| lanes(n));
     let mut best = [f64::INFINITY; 3];
     let mut lanes_s = None;
-    let mut tape = 0;
+    let mut peak = wengert_runtime::Stats::default();
     let mut results = Vec::new();
     let start = Instant::now();
     // The first round warms caches and memory and counts like the others: the least is taken.
@@ -93,7 +100,7 @@ pub fn measure(workload: &Workload, n: usize, budget: f64) -> Result<Row, Measur
         let (t, out) = seconds(|| compiled.gradient.call(&entry, &gradient_args, &options));
         let (out, stats) = out?;
         best[1] = best[1].min(t);
-        tape = stats.tape_peak_bytes;
+        peak = stats;
         results = out;
         let (t, _) = seconds(|| std::hint::black_box(hand.run()));
         best[2] = best[2].min(t);
@@ -113,7 +120,8 @@ pub fn measure(workload: &Workload, n: usize, budget: f64) -> Result<Row, Measur
         gradient_s: best[1],
         hand_s: best[2],
         lanes_s,
-        tape_bytes_per_iteration: tape as f64 / (workload.iterations)(n) as f64,
+        tape_bytes_per_iteration: peak.tape_peak_bytes as f64 / (workload.iterations)(n) as f64,
+        array_peak_bytes: peak.array_peak_bytes,
         compile_s: compiled.compile_s,
         error: workload.compare(n, flat[0], &flat[1..]),
     })

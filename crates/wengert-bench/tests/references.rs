@@ -1,6 +1,8 @@
 //! Every workload against its reference gradient, in both modes, and the interpreter against native
 //! code to the bit.
 
+use wengert::{Backend, Function, Mode};
+use wengert_bench::compile_time;
 use wengert_bench::workload::{ALL, Workload};
 use wengert_core::check::{Derived, Engine, Interpreter, bits, floats};
 use wengert_core::fault::Fault;
@@ -159,6 +161,63 @@ fn a_decaying_adjoint_ends_in_zero() {
     let expected = [h * s / (1.0 - w * s), s / (1.0 - w * s)];
     for (got, want) in floats(&gradient).iter().zip(expected) {
         assert!((got - want).abs() <= 1e-10, "{got} {want}");
+    }
+}
+
+/// Workload k: bodies of many statements. Both modes agree, and so do both backends.
+#[test]
+fn long_bodies() {
+    for length in [10, 100, 1000] {
+        let text = compile_time::long_body(length);
+        let n = if length > 100 { 10 } else { 1000 };
+        let run = |backend, mode| {
+            let f = Function::last_of(text.as_str()).unwrap();
+            let f = f.with_options(wengert::Options { backend, mode, ..Default::default() });
+            let g = f.value_and_grad((0.9, 0.1, 0.5, n), ["w", "b", "h"]).unwrap();
+            let gradient = ["w", "b", "h"].map(|p| g.get(p).and_then(|d| d.as_f64()).unwrap());
+            (g.value, gradient)
+        };
+        let native = run(Backend::Jit, Mode::Reverse);
+        assert_eq!(native, run(Backend::Interp, Mode::Reverse), "{length}");
+        let forward = run(Backend::Jit, Mode::Forward);
+        assert_eq!(native.0, forward.0);
+        let size = native.1.iter().fold(0f64, |m, g| m.max(g.abs()));
+        for (r, f) in native.1.iter().zip(forward.1) {
+            assert!((r - f).abs() <= 1e-10 * size, "{length}: {native:?} {forward:?}");
+        }
+        // Statement by statement in Rust, with the machine's sine.
+        let mut h = 0.5f64;
+        for _ in 0..n {
+            for j in 0..length {
+                h = [0.9 * h, h + 0.1, h.sin(), h * h][j % 4];
+            }
+        }
+        assert!((native.0 - h).abs() <= 1e-13, "{length}: {} {h}", native.0);
+    }
+}
+
+/// Workload l: derivatives of second order of workload c.
+#[test]
+fn second_order() {
+    let f = compile_time::lorenz().unwrap();
+    let names = ["sigma", "rho", "beta"];
+    let want = [
+        [0.35465482120450, 0.21315822910809, -2.1931644597087],
+        [0.21315822910809, 0.19243463499193, -1.9010291339900],
+        [-2.1931644597087, -1.9010291339900, -7.8420710881088],
+    ];
+    let hessian = compile_time::lorenz_hessian(&f).unwrap();
+    for (i, p) in names.iter().enumerate() {
+        for (j, q) in names.iter().enumerate() {
+            let got = hessian.get(p, q).and_then(|h| h.as_f64()).unwrap();
+            assert!((got - want[i][j]).abs() <= 1e-9 * 7.9, "{p} {q}: {got}");
+        }
+    }
+    let product = compile_time::lorenz_product(&f).unwrap();
+    let want = [-5.7985220997053535, -5.1050599028782, -29.521435992015];
+    for (p, want) in names.iter().zip(want) {
+        let got = product.get(p).and_then(|h| h.as_f64()).unwrap();
+        assert!((got - want).abs() <= 1e-9 * 29.6, "{p}: {got}");
     }
 }
 
