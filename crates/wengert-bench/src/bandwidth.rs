@@ -1,6 +1,6 @@
 //! How fast the machine moves memory, and how much a gradient moves.
 
-use crate::clock::seconds;
+use crate::clock::Least;
 use crate::workload::Workload;
 use wengert_core::check::Derived;
 use wengert_core::interp::{Interp, Val};
@@ -13,17 +13,16 @@ const ELEMENTS: usize = 8 << 20;
 /// Bytes per second of a triad `a = b + 3 c`: two arrays read and one written.
 pub fn triad() -> f64 {
     let (mut a, b, c) = (vec![0.0; ELEMENTS], vec![1.0; ELEMENTS], vec![2.0; ELEMENTS]);
-    let mut best = f64::INFINITY;
+    let mut best = Least::default();
     for _ in 0..10 {
-        let (t, ()) = seconds(|| {
+        best.time(|| {
             for ((a, b), c) in a.iter_mut().zip(&b).zip(&c) {
                 *a = b + 3.0 * c;
             }
         });
         std::hint::black_box(&mut a);
-        best = best.min(t);
     }
-    (3 * 8 * ELEMENTS) as f64 / best
+    (3 * 8 * ELEMENTS) as f64 / best.seconds()
 }
 
 /// Bytes a gradient moves at a size: elements of arrays read and written, and the tape once there and once

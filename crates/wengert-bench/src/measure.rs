@@ -1,7 +1,7 @@
 //! Timing: compiled gradients against those by hand, turn by turn in one run, so that a noisy machine
 //! disturbs both alike. The least of several runs counts.
 
-use crate::clock::seconds;
+use crate::clock::Least;
 use std::time::Instant;
 use wengert_core::check::floats;
 use wengert_core::interp::Val;
@@ -86,27 +86,21 @@ pub fn measure(workload: &Workload, n: usize, budget: f64) -> Result<Row, Measur
     let options = Options::default();
     let mut hand = (workload.hand)(n);
     let mut lanes = workload.lanes.map(|lanes| lanes(n));
-    let mut best = [f64::INFINITY; 3];
-    let mut lanes_s = None;
+    let [mut primal, mut backward, mut by_hand, mut in_lanes] = [Least::default(); 4];
     let mut peak = wengert_runtime::Stats::default();
     let mut results = Vec::new();
     let start = Instant::now();
     // The first round warms caches and memory and counts like the others: the least is taken.
     let mut rounds = 0;
     while rounds < 3 || (start.elapsed().as_secs_f64() < budget && rounds < 10_000) {
-        let (t, out) = seconds(|| compiled.value.call(&compiled.function, &primal_args, &options));
-        out?;
-        best[0] = best[0].min(t);
-        let (t, out) = seconds(|| compiled.gradient.call(&entry, &gradient_args, &options));
-        let (out, stats) = out?;
-        best[1] = best[1].min(t);
+        primal.time(|| compiled.value.call(&compiled.function, &primal_args, &options))?;
+        let (out, stats) =
+            backward.time(|| compiled.gradient.call(&entry, &gradient_args, &options))?;
         peak = stats;
         results = out;
-        let (t, _) = seconds(|| std::hint::black_box(hand.run()));
-        best[2] = best[2].min(t);
+        by_hand.time(|| std::hint::black_box(hand.run()));
         if let Some(lanes) = &mut lanes {
-            let (t, _) = seconds(|| std::hint::black_box(lanes.run()));
-            lanes_s = Some(lanes_s.map_or(t, |best: f64| best.min(t)));
+            in_lanes.time(|| std::hint::black_box(lanes.run()));
         }
         rounds += 1;
     }
@@ -116,10 +110,10 @@ pub fn measure(workload: &Workload, n: usize, budget: f64) -> Result<Row, Measur
         workload: workload.name,
         backend: "jit",
         n,
-        primal_s: best[0],
-        gradient_s: best[1],
-        hand_s: best[2],
-        lanes_s,
+        primal_s: primal.seconds(),
+        gradient_s: backward.seconds(),
+        hand_s: by_hand.seconds(),
+        lanes_s: lanes.is_some().then(|| in_lanes.seconds()),
         tape_bytes_per_iteration: peak.tape_peak_bytes as f64 / (workload.iterations)(n) as f64,
         array_peak_bytes: peak.array_peak_bytes,
         compile_s: compiled.compile_s,
