@@ -253,4 +253,22 @@ case("stack 0", lambda a, d: np.stack([a, d], 0), 1.5, 2.5)
 case("concatenate 1", lambda a, d: np.concatenate([a, d], 1), x, i)
 case("concatenate 0", lambda a, d: np.concatenate([a, d], 0), f, u)
 case("concatenate 1", lambda a, d: np.concatenate([a, d], 1), tall, tall)
+for a, d in ((floats(3), floats(3)), (ints(3), ints(3)), (floats(4, 3), floats(4, 3)), (ints(3), floats(3))):
+    case("cross", np.cross, a, d)
+deep, flat_one = floats(3, 4, 2), floats(4, 5)
+for axes, a, d in ((1, x, flat_one), (2, t, deep), (2, x, y), (0, v, row), (1, v, w), (1, t, row), (2, i, j)):
+    case(f"tensordot {axes}", lambda a, d: np.tensordot(a, d, axes), a, d)
+for mode in ("full", "same", "valid"):
+    for a, d in ((v, floats(3)), (floats(2), v), (v, w), (row, floats(2)), (u, floats(4)), (floats(1), floats(1))):
+        case(f"convolve {mode}", lambda a, d: np.convolve(a, d, mode), a, d)
+for axis in (None, 0, 1):
+    for a in (x, floats(5, 2), i, b):
+        case(f"median {axis}", lambda a: np.median(a, axis), a)
+for a in (v, row, np.array([1.0, nan, 0.5]), np.array([inf, 1.0, 2.0])):
+    case("median None", np.median, a)
+case("median 2", lambda a: np.median(a, 2), t)
+for k in (0, 1, -1, -7):
+    for a in (x, i, floats(5, 2)):
+        case(f"triangle lower {k}", lambda a: np.tril(a, k), a)
+        case(f"triangle upper {k}", lambda a: np.triu(a, k), a)
 sys.stdout.flush()

@@ -6,6 +6,7 @@ what the function returns to `expected.json` beside the files. The Rust test `la
     python3 scripts/reference_language.py
 """
 
+import copy
 import inspect
 import json
 import pathlib
@@ -124,6 +125,31 @@ SHAPES = {
     "fill": ["x", 0, 5, 0.45],
     "divide_and_conquer": ["x", 0.45],
     "merged": ["x"],
+    "list_parameter": ["x", [2, 0, 1]],
+    "list_beside_an_array": ["x", "y"],
+    "list_of_lists": ["a", 0.45],
+    "list_slice_of_lists": ["a"],
+    "list_through_recursion": ["x", 3],
+    "list_copied": ["x", 0.45],
+    "sorted_list": ["x"],
+    "operators_by_name": ["x", "y"],
+    "products_of_other_kinds": ["a", "b", "x", "y"],
+    "triangles": ["a", 4],
+    "medians": ["a", "x"],
+    "several_axes": ["a"],
+    "clipped_on_one_side": ["x", 4],
+    "picked_one_by_one": ["a", [2, 1], 2],
+    "picked_along": ["a", [2, 0, 1, 2]],
+    "zipped_tuples": ["x", "y"],
+    "logarithms_to_a_base": [0.6, 1.7],
+    "numbers_from_text": [0.6],
+    "computed_defaults": [0.6, 0.02, 1.5, 4, 2.0],
+    "with_defaults": [0.6],
+    "set_before_break": [1.7],
+    "set_at_each_break": [0.9, 1.7],
+    "set_in_nested_branches": [0.6, 1.5],
+    "loops_inside_each_other": [1.7],
+    "one_name_in_both_loops": [3.7],
 }
 
 
@@ -132,6 +158,14 @@ def argument(spec):
         kinds = ARGUMENTS[spec]
         return next(kinds[k] for k in ("matrix", "vector", "scalar") if k in kinds)
     return spec
+
+
+def python_argument(value, param):
+    """Several numbers are an array, unless a list is declared."""
+    if not isinstance(value, list):
+        return value
+    declared_list = param.annotation is list or getattr(param.annotation, "__origin__", None) is list
+    return copy.deepcopy(value) if declared_list else np.array(value)
 
 
 def plain(value):
@@ -153,7 +187,8 @@ def main():
             if SHAPES[name] is None:
                 continue  # It takes a function.
             args = [argument(spec) for spec in SHAPES[name]]
-            given = [np.array(a) if isinstance(a, list) else a for a in args]
+            params = inspect.signature(function).parameters.values()
+            given = [python_argument(a, p) for a, p in zip(args, params)]
             value = function(*given)
             results = list(value) if isinstance(value, tuple) else [value]
             records.append(

@@ -66,6 +66,8 @@ pub fn value(prim: Prim, inputs: &[Scalar], near: f64) -> Option<Float> {
         Prim::Pow | Prim::PowI => a.pow(x(1)),
         Prim::Hypot => a.hypot(&x(1)),
         Prim::LogAddExp => log_add_exp(a, x(1)),
+        // 0 whatever the logarithm is, as long as it is a number.
+        Prim::XLogY if a.is_zero() && !x(1).is_nan() => Float::with_val(a.prec(), 0),
         Prim::XLogY => a * x(1).ln(),
         Prim::Erf => a.erf(),
         Prim::Erfc => a.erfc(),

@@ -88,7 +88,13 @@ pub(crate) fn grad(grad: &Grad) -> Outcome {
     printed(if grad.running.json {
         json::derivatives(&derivatives, &options)
     } else {
-        human::derivatives(function.name(), &named(&function, args)?, &derivatives, &options)
+        let integers = match grad.by.wrt.is_empty() {
+            true => function.integers_by_chance(args.clone())?,
+            false => Vec::new(),
+        };
+        let named = named(&function, args)?;
+        human::derivatives(function.name(), &named, &derivatives, &options)
+            + &human::integers(&integers)
     })
 }
 

@@ -44,6 +44,16 @@ pub(crate) fn derivatives(
     out
 }
 
+/// A note for each parameter that has no derivative because it is given integers.
+pub(crate) fn integers(names: &[String]) -> String {
+    let note = |name: &String| {
+        format!(
+            "note: `{name}` is given as integers, and has no derivative; give it floats to have one\n"
+        )
+    };
+    names.iter().map(note).collect()
+}
+
 /// What the function returned, and what it took.
 pub(crate) fn evaluation(
     name: &str,

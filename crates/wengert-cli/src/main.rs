@@ -102,8 +102,9 @@ Examples:
   wengert check model.py x=3 --order 2
 
 Beside the comparison it says where a NaN or an infinity first appears, where the run stands exactly on a
-kink (`abs(x)` at 0, `max(a, b)` of equals), and how near a loop's stopping test that depends on what is
-differentiated by came to deciding otherwise. A NaN fails the check; the others are warnings.";
+kink (`abs(x)` at 0, `max(a, b)` of equals), and where a loop's stopping test that depends on what is
+differentiated by came very near to deciding otherwise. A NaN in a result fails the check; the others are
+warnings.";
 
 const SHOW_EXAMPLES: &str = "\
 Examples:

@@ -162,6 +162,16 @@ fn show_every_stage() {
 }
 
 #[test]
+fn declared_arguments_are_shown_as_they_are_run() {
+    let text = "def f(x: list[float], k: list[int]):\n    return x[k[0]] * x[k[1]]\n";
+    let args = ["-", "x=[1.5, 2]", "k=[0, 1]"];
+    for command in [&["run"][..], &["grad"], &["show", "--stage", "vjp"]] {
+        let ran = piped(text, &[command, &args].concat());
+        assert_eq!(ran.code, 0, "{}", ran.err);
+    }
+}
+
+#[test]
 fn a_program_that_fails_exits_with_1() {
     let ran = piped(WALK, &["grad", "-", "x=[1, 2, 3]", "n=5"]);
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
@@ -300,6 +310,28 @@ fn arrays_go_to_files_and_come_back() {
 }
 
 #[test]
+fn integers_from_a_file_have_no_derivative_and_that_is_said() {
+    let header = "{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }";
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes.extend([1i64, 0].iter().flat_map(|n| n.to_le_bytes()));
+    let file = format!("x=@{}", temporary("integers.npy", &bytes));
+    let note = "note: `x` is given as integers, and has no derivative";
+    let text = "def f(x, y):\n    return x[0] * y\n";
+    let ran = piped(text, &["grad", "-", &file, "y=2"]);
+    assert!(ran.out.contains(note), "{}{}", ran.out, ran.err);
+    assert!(json(&piped(text, &["grad", "-", &file, "y=2", "--json"]))["grad"]["y"] == 1.0);
+    for text in [
+        "def f(x, y):\n    return y * (5 if x[0] > 0 else y)\n".replace("x, y", "x: list[int], y"),
+        "import numpy as np\n\ndef f(x, y):\n    return y * np.zeros(3)[x[0]]\n".into(),
+    ] {
+        let ran = piped(&text, &["grad", "-", &file, "y=2"]);
+        assert!(ran.code == 0 && !ran.out.contains("note"), "{}{}", ran.out, ran.err);
+    }
+}
+
+#[test]
 fn several_results_take_a_seed_or_have_a_jacobian() {
     let base = ["grad", "-", "x=[1, 2]", "k=3"];
     let seeded = |seed: &str| {
@@ -409,10 +441,38 @@ fn check_reports_what_makes_a_derivative_doubtful() {
     assert_eq!((&found["kind"], &found["variable"]), (&"nan".into(), &"y".into()), "{found}");
     assert_eq!((&found["line"], &found["iterations"][0]), (&6.into(), &3.into()), "{found}");
 
-    let ran = wengert(&["check", "examples/newton.py", "a=2", "x0=1"]);
+    let text = "def h(x):\n    while x < 8:\n        x = 2 * x\n    return x\n";
+    let ran = piped(text, &["check", "-", "1.0000001"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
     let text = "warning: how often the loop runs depends on what is differentiated by; its test came within ";
     assert!(ran.out.contains(text), "{}", ran.out);
+}
+
+#[test]
+fn check_is_quiet_where_nothing_is_wrong() {
+    for (text, args) in [
+        // The slope by the start of an iteration that has converged is next to nothing.
+        (
+            "def f(a, x):\n    while abs(x * x - a) > 1e-14:\n        x = 0.5 * (x + a / x)\n    return x\n",
+            &["a=2", "x=1.4", "--wrt", "x"][..],
+        ),
+        (
+            "import numpy as np\n\ndef f(x: np.float32):\n    return np.sin(x) * np.exp(x) / (1 + x * x)\n",
+            &["x=0.7"],
+        ),
+        (
+            "import numpy as np\n\ndef f(x):\n    return np.sum(np.where(x > 0, np.log(x), x))\n",
+            &["x=[-1.5, 2.0]"],
+        ),
+        (
+            "import numpy as np\n\ndef f(x):\n    return np.max(x) + max(x)\n",
+            &["x=[1.5, 2.0, 0.5]"],
+        ),
+    ] {
+        let ran = piped(text, &[&["check", "-"], args].concat());
+        assert_eq!(ran.code, 0, "{text}{}{}", ran.out, ran.err);
+        assert!(!ran.out.contains("warning"), "{text}{}", ran.out);
+    }
 }
 
 #[test]

@@ -118,3 +118,11 @@ fn linked_files_exist() {
         }
     }
 }
+
+#[test]
+fn the_number_of_examples_is_right() {
+    let entries = std::fs::read_dir(root().join("examples")).unwrap();
+    let names = entries.map(|e| e.unwrap().file_name().into_string().unwrap());
+    let count = names.filter(|name| name.ends_with(".py")).count();
+    assert!(readme().contains(&format!("[{count} examples](examples/)")), "there are {count}");
+}

@@ -11,7 +11,7 @@ mod nested;
 
 use crate::fault::Fault;
 use crate::interp::{Interp, Val};
-use crate::ir::{Func, Module, Type};
+use crate::ir::{Elem, Func, Module, Type};
 use crate::ops::Scalar;
 use crate::ops::shaped::same_bits;
 use crate::span::Diagnostic;
@@ -136,12 +136,15 @@ pub struct Report {
     pub unsettled: usize,
     /// Directions tried.
     pub directions: usize,
+    /// Whether the function computes in single precision anywhere.
+    pub single: bool,
 }
 
 impl Report {
     /// Whether everything agrees: the modes to rounding, finite differences to what they can give.
     pub fn passes(&self) -> bool {
-        self.forward_error <= 1e-6 && self.reverse_error <= 1e-9
+        let (forward, reverse) = if self.single { (1e-2, 1e-4) } else { (1e-6, 1e-9) };
+        self.forward_error <= forward && self.reverse_error <= reverse
     }
 }
 
@@ -174,7 +177,9 @@ pub fn derivatives(
 ) -> Result<Report, Fault> {
     let mut random = Random(seed);
     let base = floats(&derived.value(engine, args)?);
-    let mut report = Report { forward_error: 0.0, reverse_error: 0.0, unsettled: 0, directions };
+    let single = derived.func.values.iter().any(|v| v.ty.elem() == Some(Elem::F32));
+    let mut report =
+        Report { forward_error: 0.0, reverse_error: 0.0, unsettled: 0, directions, single };
     for _ in 0..directions {
         let u: Vec<Val> = derived.wrt.iter().map(|k| random.like(&args[*k])).collect();
         let (values, tangents) = derived.jvp(engine, args, &u)?;
@@ -200,7 +205,7 @@ pub fn derivatives(
             }
             Ok(floats(&derived.value(engine, &moved)?))
         };
-        match differences(step)? {
+        match differences(step, if single { 1e-3 } else { 1e-5 })? {
             Some((limit, uncertainty)) => {
                 let scale = tangent.iter().fold(1e-3f64, |m, t| m.max(t.abs()));
                 for (t, d) in tangent.iter().zip(&limit) {
@@ -240,6 +245,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// nothing where the differences do not converge.
 fn differences(
     mut f: impl FnMut(f64) -> Result<Vec<f64>, Fault>,
+    settles_at: f64,
 ) -> Result<Option<(Vec<f64>, f64)>, Fault> {
     const ROWS: usize = 6;
     let mut table: Vec<Vec<Vec<f64>>> = Vec::new();
@@ -287,7 +293,7 @@ fn differences(
     }
     let settled = best.filter(|(limit, error)| {
         let size = limit.iter().fold(1e-3f64, |m, x| m.max(x.abs()));
-        *error <= 1e-5 * size
+        *error <= settles_at * size
     });
     Ok(settled)
 }
@@ -377,7 +383,10 @@ impl Random {
                 Val::shaped(x.with_floats(direction))
             }
             Val::Scalar(Scalar::F64(x)) => Val::f64(size(x.abs()) * self.float(-1.0, 1.0)),
-            Val::Scalar(Scalar::F32(_)) => Val::Scalar(Scalar::F32(self.float(-1.0, 1.0) as f32)),
+            Val::Scalar(Scalar::F32(x)) => {
+                let direction = size(f64::from(x.abs())) * self.float(-1.0, 1.0);
+                Val::Scalar(Scalar::F32(direction as f32))
+            }
             _ => Val::f64(self.float(-1.0, 1.0)),
         }
     }

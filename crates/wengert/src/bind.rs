@@ -4,6 +4,7 @@ use crate::args::{Args, Wrt};
 use crate::value::Value;
 use wengert_core::ir::{Elem, Func, Type};
 use wengert_core::span::{Diagnostic, Span};
+use wengert_core::surface::names::nearest;
 use wengert_core::surface::tree::{DeclaredType, Expr, ExprKind, Function, Param, UnaryOp};
 
 type Bound<T> = Result<T, Diagnostic>;
@@ -39,7 +40,7 @@ fn example(param: &Param) -> String {
     let value = match param.annotation.map(|a| a.ty) {
         Some(DeclaredType::I64) => "10",
         Some(DeclaredType::Bool) => "true",
-        Some(DeclaredType::Array(_)) => "[1, 2, 3]",
+        Some(DeclaredType::Array(_) | DeclaredType::List(_)) => "[1, 2, 3]",
         Some(DeclaredType::F64 | DeclaredType::F32) | None => "1.0",
     };
     format!("{}={value}", param.name.text)
@@ -83,7 +84,10 @@ pub(crate) fn by(function: &Function, func: &Func, wrt: &Wrt) -> Bound<Vec<usize
         Wrt::All => {
             let all: Vec<usize> = (0..types.len()).filter(|k| types[*k].is_float()).collect();
             if all.is_empty() {
-                let message = format!("`{}` has no float or array parameter", function.name.text);
+                let message = format!(
+                    "`{}` has no parameter that is a float or an array of floats here",
+                    function.name.text
+                );
                 return Err(Diagnostic::new("nothing-to-differentiate", message)
                     .label(parameters_span(function), "derivatives are by floats"));
             }
@@ -118,7 +122,7 @@ pub(crate) fn declared(function: &Function, values: &mut [Value]) -> Bound<()> {
             DeclaredType::F32 => Type::F32,
             DeclaredType::I64 => Type::I64,
             DeclaredType::Bool => Type::Bool,
-            DeclaredType::Array(elem) => {
+            DeclaredType::Array(elem) | DeclaredType::List(elem) => {
                 let given = value.ty();
                 let elem = elem.or(given.elem()).unwrap_or(Elem::F64);
                 Type::of(elem, given.rank().max(1))
@@ -194,18 +198,11 @@ fn parameter(function: &Function, name: &str) -> Bound<usize> {
     let message = format!("`{}` has no parameter `{name}`", function.name.text);
     Err(Diagnostic::new("unknown-argument", message)
         .label(parameters_span(function), "these are its parameters")
-        .help(match closest(name, &known) {
+        .help(match nearest(name, known.iter().copied()) {
             Some(meant) => format!("did you mean `{meant}`?"),
             None if known.is_empty() => "it takes no arguments".into(),
             None => format!("its parameters are {}", quoted(&known)),
         }))
-}
-
-/// The name most like the one given, where one is.
-pub(crate) fn closest<'n>(name: &str, known: &[&'n str]) -> Option<&'n str> {
-    let scored = known.iter().map(|k| (strsim::jaro_winkler(name, k), *k));
-    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (best.0 > 0.8).then_some(best.1)
 }
 
 pub(crate) fn quoted(names: &[&str]) -> String {
@@ -234,6 +231,7 @@ pub(crate) fn literal(expr: &Expr) -> Option<Value> {
         ExprKind::Int(n) => Some(Value::Int(*n)),
         ExprKind::Float(x) => Some(Value::Float(*x)),
         ExprKind::Bool(b) => Some(Value::Bool(*b)),
+        ExprKind::Builtin(name) if name == "nan" => Some(Value::Float(f64::NAN)),
         ExprKind::Unary { op, operand } => match (op, literal(operand)?) {
             (UnaryOp::Plus, value) => Some(value),
             (UnaryOp::Neg, Value::Int(n)) => Some(Value::Int(n.checked_neg()?)),

@@ -15,9 +15,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 use wengert_core::fault::Fault;
-use wengert_core::ir::{Func, Module, verify};
+use wengert_core::ir::{Elem, Func, Module, verify};
 use wengert_core::lower::{self, Arg};
 use wengert_core::span::Diagnostic;
+use wengert_core::surface::names::nearest;
 use wengert_core::surface::{python, tree};
 use wengert_core::transform::{derivative, jvp, pipeline, vjp};
 
@@ -133,6 +134,26 @@ impl Function {
     /// One value per parameter, in order, defaults filled in: how a call with these arguments reads.
     pub fn bind(&self, args: impl Into<Args>) -> Result<Vec<Value>, Error> {
         bind::arguments(self.tree(), args.into()).map_err(|e| self.error(ErrorKind::Arguments, e))
+    }
+
+    /// The parameters that are given an array of integers, and so have no derivative, though they are neither
+    /// declared as integers nor used as a number of things: perhaps floats were meant.
+    ///
+    /// ```
+    /// let f = wengert::Function::from_source("def f(x, k):\n    return x[k[0]]\n", "f")?;
+    /// assert_eq!(f.integers_by_chance((vec![1_i64, 2], vec![0_i64]))?, ["x"]);
+    /// # Ok::<(), wengert::Error>(())
+    /// ```
+    pub fn integers_by_chance(&self, args: impl Into<Args>) -> Result<Vec<String>, Error> {
+        let values = self.bind(args)?;
+        let counted = lower::counted_parameters(&self.module, self.name());
+        let given = self.tree().params.iter().zip(&values);
+        let by_chance = given.filter(|(param, value)| {
+            let integers = value.ty().is_array() && value.ty().elem() == Some(Elem::I64);
+            let declared = param.annotation.and_then(|a| a.ty.elements()).flatten();
+            integers && declared != Some(Elem::I64) && !counted.contains(&param.name.text)
+        });
+        Ok(by_chance.map(|(param, _)| param.name.text.clone()).collect())
     }
 
     /// Runs it.
@@ -287,7 +308,7 @@ fn parse(source: Source) -> Result<(Arc<Source>, tree::Module), Error> {
 fn unknown(module: &tree::Module, name: &str) -> Diagnostic {
     let known: Vec<&str> = module.functions.iter().map(|f| f.name.text.as_str()).collect();
     let error = Diagnostic::new("unknown-function", format!("there is no function `{name}`"));
-    let meant = bind::closest(name, &known).or(match known[..] {
+    let meant = nearest(name, known.iter().copied()).or(match known[..] {
         [only] => Some(only),
         _ => None,
     });

@@ -1,7 +1,8 @@
-//! Shapes that do not fit, told in the words of the source.
+//! Shapes and indices that do not fit, told in the words of the source.
 //!
 //! A fault knows the shapes and the place; the tree knows what stands there. Together they say which operand has
-//! which shape: "`W` is 64x32, but `h` has 64 elements".
+//! which shape: "`W` is 64x32, but `h` has 64 elements". An index is one of the array that is named there, whatever
+//! it was called before names were exchanged.
 
 use wengert_core::fault::{Fault, FaultKind};
 use wengert_core::span::{Diagnostic, Span};
@@ -9,9 +10,13 @@ use wengert_core::surface::tree::{
     Block, Callee, Expr, ExprKind, Function, Index, Iter, IterKind, Module, Stmt, StmtKind, Target,
 };
 
-/// The error for a fault about shapes, where its operands can be found in the source.
+/// The error for a fault about shapes or an index, where its operands can be found in the source.
 pub(crate) fn named(module: &Module, source: &str, fault: &Fault) -> Option<Diagnostic> {
-    let FaultKind::Shape(message) = &fault.kind else { return None };
+    let message = match &fault.kind {
+        FaultKind::Shape(message) => message,
+        FaultKind::Index { .. } => return indexed(source, fault),
+        _ => return None,
+    };
     let [left, right] = &shapes(message)[..] else { return None };
     let operands = module.functions.iter().find_map(|f| in_function(f, fault.span));
     let (product, [a, b]) = operands?;
@@ -31,6 +36,20 @@ pub(crate) fn named(module: &Module, source: &str, fault: &Fault) -> Option<Diag
     error.message = told;
     error.labels[0].1 = "these do not fit".into();
     Some(error)
+}
+
+/// The error for an index, by the name that stands before its brackets.
+fn indexed(source: &str, fault: &Fault) -> Option<Diagnostic> {
+    let text = source.get(fault.span.start as usize..fault.span.end as usize)?;
+    let (name, _) = text.split_once('[')?;
+    if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
+        return None;
+    }
+    let mut fault = fault.clone();
+    if let FaultKind::Index { array, .. } = &mut fault.kind {
+        *array = Some(name.into());
+    }
+    Some(fault.diagnostic())
 }
 
 /// The first two shapes a message mentions.

@@ -119,7 +119,7 @@ impl Function {
         }
         let refused = |e| self.error(ErrorKind::Arguments, e);
         let given = bind::given(tree, args.into()).map_err(refused)?;
-        let values: Vec<Value> = tree
+        let mut values: Vec<Value> = tree
             .params
             .iter()
             .zip(given)
@@ -128,7 +128,7 @@ impl Function {
                 let declared = || match param.annotation?.ty {
                     DeclaredType::I64 => Some(Value::Int(1)),
                     DeclaredType::Bool => Some(Value::Bool(true)),
-                    DeclaredType::Array(elem) => Some(match elem {
+                    DeclaredType::Array(elem) | DeclaredType::List(elem) => Some(match elem {
                         Some(Elem::F32) => Vec::<f32>::new().into(),
                         Some(Elem::I64) => Vec::<i64>::new().into(),
                         Some(Elem::Bool) => Vec::<bool>::new().into(),
@@ -140,6 +140,7 @@ impl Function {
                 given.or_else(default).or_else(declared).unwrap_or(Value::Float(1.0))
             })
             .collect();
+        bind::declared(tree, &mut values).map_err(refused)?;
         let kinds: Vec<lower::Arg> = values.iter().map(Value::described).collect();
         if stage == Stage::Ssa {
             return Ok(self.lower(&kinds)?.to_string());

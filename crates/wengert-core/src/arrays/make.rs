@@ -138,3 +138,21 @@ pub fn trace(b: &mut Builder, x: Value) -> Made {
         _ => Err(format!("`trace` takes a matrix, but is given {}", described(b.ty(x)))),
     }
 }
+
+/// A matrix without what is above its `k`-th diagonal; with `upper`, without what is below it.
+pub fn triangle(b: &mut Builder, x: Value, k: Value, upper: bool) -> Made {
+    let name = if upper { "triu" } else { "tril" };
+    whole(b, name, "the diagonal", k)?;
+    if rank(b, name, x)? != 2 {
+        return Err(format!("`{name}` takes a matrix, but is given {}", described(b.ty(x))));
+    }
+    let dims = b.dims(x);
+    let (rows, columns) = (counted(b, dims[0]), counted(b, dims[1]));
+    let rows = b.array(ArrayOp::Expand(1), &[rows, dims[1]]);
+    let columns = b.array(ArrayOp::Expand(0), &[columns, dims[0]]);
+    let right_of = b.prim(Prim::ISub, &[columns, rows]);
+    let row = if upper { Prim::IGe } else { Prim::ILe };
+    let kept = b.prim(row, &[right_of, k]);
+    let none = like(b, x, 0.0);
+    Ok(b.select(kept, x, none))
+}

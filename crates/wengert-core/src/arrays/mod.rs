@@ -58,12 +58,14 @@ pub use elementwise::{
     minimum, round_half_even, square,
 };
 pub use kinds::{alike, convert};
-pub use make::{arange, diag, eye, linspace, trace};
+pub use make::{arange, diag, eye, linspace, trace, triangle};
 pub use moving::{flip, repeat_elements, roll, take, tile};
 pub use normal::{logsumexp, norm, softmax, std, variance};
-pub use order::{argsort, interp, searchsorted, sort};
+pub use order::{argsort, interp, median, searchsorted, sort};
 pub use parts::repeat;
-pub use products::{dot, inner, matmul, matvec, outer, vdot, vecmat};
+pub use products::{
+    Overlap, convolve, cross, dot, inner, matmul, matvec, outer, tensordot, vdot, vecmat,
+};
 pub use reduce::{all, any, argmax, argmin, max, mean, min, prod, sum};
 pub use scan::{cumprod, cumsum, diff, trapezoid};
 pub use shape::{Range, broadcast, concatenate, read_slice, stack, write_slice};

@@ -45,6 +45,29 @@ pub fn sort(b: &mut Builder, x: Value, axis: Option<usize>) -> Made {
     }))
 }
 
+/// The middle element in order, or the mean of the two in the middle, of all or along an axis; NaN where one is.
+pub fn median(b: &mut Builder, x: Value, axis: Option<usize>) -> Made {
+    checked(b, "median", x, axis)?;
+    let x = floats(b, x);
+    let (x, axis) = match axis {
+        Some(axis) => (x, axis),
+        None => (flat(b, x), 0),
+    };
+    let (zero, one, two) = (b.i64(0), b.i64(1), b.i64(2));
+    let n = count(b, x, Some(axis));
+    let some = b.prim(Prim::IGt, &[n, zero]);
+    require(b, some, "`median`: there are no elements");
+    let sorted = sort(b, x, Some(axis))?;
+    let last = b.prim(Prim::ISub, &[n, one]);
+    let (low, high) = (b.prim(Prim::IDiv, &[last, two]), b.prim(Prim::IDiv, &[n, two]));
+    let [low, high, last] = [low, high, last].map(|k| cross_section(b, sorted, axis, k));
+    let (both, half) = (b.add(low, high), like(b, x, 0.5));
+    let middle = b.mul(both, half);
+    // NaN comes last.
+    let nan = b.prim(Prim::Ne, &[last, last]);
+    Ok(b.select(nan, last, middle))
+}
+
 /// How many elements of a sorted vector are less than `v` (or not greater, with `right`): where `v` would be
 /// put in. For a number, or for every element of an array.
 pub fn searchsorted(b: &mut Builder, x: Value, v: Value, right: bool) -> Made {

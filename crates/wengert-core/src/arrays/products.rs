@@ -1,7 +1,8 @@
 //! Products of vectors and matrices. Whole numbers are multiplied too, by plain loops.
 
-use super::kinds::{alike_two, is_float, numbers, rank, vector};
-use super::parts::{count, cross_section, flat, repeat, require, spread};
+use super::kinds::{alike_two, is_float, like, numbers, rank, room, vector};
+use super::moving::roll;
+use super::parts::{along, count, cross_section, flat, repeat, require, shaped_as, spread, volume};
 use super::reduce::summed;
 use super::{Made, einsum};
 use crate::ir::{Builder, Op, Value};
@@ -94,6 +95,98 @@ pub fn matvec(b: &mut Builder, a: Value, x: Value) -> Made {
 pub fn vecmat(b: &mut Builder, x: Value, a: Value) -> Made {
     vector(b, "vecmat", "the first factor", x)?;
     matmul(b, x, a)
+}
+
+/// The cross products of vectors of three elements, along the last axis.
+pub fn cross(b: &mut Builder, x: Value, y: Value) -> Made {
+    let (x, y, m, n) = factors(b, "cross", x, y)?;
+    if m != n {
+        return Err(format!("`cross` of arrays with {m} and {n} axes"));
+    }
+    let (three, back) = (b.i64(3), b.i64(-1));
+    for v in [x, y] {
+        let size = count(b, v, Some(m - 1));
+        let fits = b.prim(Prim::IEq, &[size, three]);
+        require(b, fits, "`cross` takes vectors of three elements");
+    }
+    // Element 2 is `x0 y1 - x1 y0`, and so on round.
+    let (times, minus) =
+        if is_float(b, x) { (Prim::Mul, Prim::Sub) } else { (Prim::IMul, Prim::ISub) };
+    let (next_x, next_y) = (roll(b, x, back, Some(m - 1))?, roll(b, y, back, Some(m - 1))?);
+    let (left, right) = (b.prim(times, &[x, next_y]), b.prim(times, &[next_x, y]));
+    let turned = b.prim(minus, &[left, right]);
+    roll(b, turned, back, Some(m - 1))
+}
+
+/// The sums of products over the last `axes` axes of `x` and the first of `y`.
+pub fn tensordot(b: &mut Builder, x: Value, y: Value, axes: usize) -> Made {
+    let (x, y, m, n) = factors(b, "tensordot", x, y)?;
+    if axes > m || axes > n {
+        return Err(format!("`tensordot` over {axes} axes of arrays with {m} and {n} axes"));
+    }
+    let (left, right) = (b.dims(x), b.dims(y));
+    for (p, q) in left[m - axes..].iter().zip(&right[..axes]) {
+        let equal = b.prim(Prim::IEq, &[*p, *q]);
+        require(b, equal, "`tensordot`: the axes summed over have different lengths");
+    }
+    let dims = [&left[..m - axes], &right[axes..]].concat();
+    if dims.is_empty() {
+        let (x, y) = (flat(b, x), flat(b, y));
+        return Ok(multiplied(b, x, y));
+    }
+    room("tensordot", dims.len())?;
+    let rows = volume(b, &left[..m - axes]);
+    let summed = volume(b, &right[..axes]);
+    let columns = volume(b, &right[axes..]);
+    let (x, y) = (shaped_as(b, x, &[rows, summed]), shaped_as(b, y, &[summed, columns]));
+    let product = matmul(b, x, y)?;
+    Ok(shaped_as(b, product, &dims))
+}
+
+/// Which part of a convolution is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overlap {
+    /// Wherever the two overlap.
+    Full,
+    /// As many elements as the longer one has, in the middle.
+    Same,
+    /// Where the shorter one lies all inside the longer one.
+    Valid,
+}
+
+/// The sums of `x[i] * y[k - i]` for every `k`.
+pub fn convolve(b: &mut Builder, x: Value, y: Value, overlap: Overlap) -> Made {
+    vector(b, "convolve", "the first factor", x)?;
+    vector(b, "convolve", "the second factor", y)?;
+    let (x, y, ..) = factors(b, "convolve", x, y)?;
+    if !is_float(b, x) {
+        return Err("`convolve` of whole numbers is not supported; make floats of them".into());
+    }
+    let (zero, one) = (b.i64(0), b.i64(1));
+    let (m, n) = (count(b, x, None), count(b, y, None));
+    let shorter = b.prim(Prim::IMin, &[m, n]);
+    let longer = b.prim(Prim::IMax, &[m, n]);
+    let some = b.prim(Prim::IGt, &[shorter, zero]);
+    require(b, some, "`convolve`: there are no elements");
+    let both = b.prim(Prim::IAdd, &[m, n]);
+    let all = b.prim(Prim::ISub, &[both, one]);
+    let none = like(b, x, 0.0);
+    let out = b.filled(&[all], none);
+    let full = repeat(b, n, &[out], |b, k, carry| {
+        let factor = b.load(y, k);
+        let part = b.mul(x, factor);
+        vec![b.array(ArrayOp::AddSlice, &[carry[0], k, m, one, part])]
+    })[0];
+    let less = b.prim(Prim::ISub, &[shorter, one]);
+    let [start, length] = match overlap {
+        Overlap::Full => return Ok(full),
+        Overlap::Same => {
+            let two = b.i64(2);
+            [b.prim(Prim::IDiv, &[less, two]), longer]
+        }
+        Overlap::Valid => [less, b.prim(Prim::ISub, &[longer, less])],
+    };
+    Ok(along(b, full, 0, [start, length, one]))
 }
 
 /// The products of every two elements of two arrays, as a matrix.

@@ -16,16 +16,16 @@ use crate::transform::{pipeline, vjp};
 /// How many times a program is run with other arguments.
 const TIMES: u64 = 3;
 
-/// Whether an error is that of the program: what happened, where, and to which array. (Where the program has
-/// no name for an array, a pass may know one.)
+/// Whether an error is that of the program: what happened, and where. (Which name an array has where several had it
+/// in turn is for passes to choose.)
 pub fn same_fault(of_program: &Fault, after: &Fault) -> bool {
-    let kind = match (&of_program.kind, after.kind.clone()) {
-        (FaultKind::Index { array: None, .. }, FaultKind::Index { index, len, axis, .. }) => {
+    let unnamed = |fault: &Fault| match fault.kind.clone() {
+        FaultKind::Index { index, len, axis, .. } => {
             FaultKind::Index { array: None, index, len, axis }
         }
-        (_, kind) => kind,
+        kind => kind,
     };
-    of_program.kind == kind && of_program.span == after.span
+    unnamed(of_program) == unnamed(after) && of_program.span == after.span
 }
 
 impl Case {

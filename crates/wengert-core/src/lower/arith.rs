@@ -8,19 +8,40 @@ use crate::span::{Diagnostic, Span};
 use crate::surface::tree::{BinaryOp, CompareOp, Expr, UnaryOp};
 
 impl Lowering<'_> {
-    /// A number or an array as an operand of arithmetic. A list is not one: Python's `+` would join lists.
-    fn arithmetic(&mut self, operand: &Operand, span: Span) -> Lowered<Value> {
-        let list = match operand {
+    /// Whether an operand is a list, on which Python's `+` and `*` are no arithmetic.
+    pub(super) fn is_list(&self, operand: &Operand) -> bool {
+        match operand {
             Operand::Array(view) => self.env.is_list(view.storage),
             other => matches!(other, Operand::List(_)),
+        }
+    }
+
+    /// Two operands of arithmetic. Beside an array a list is one, as in NumPy; two lists are not.
+    fn both(
+        &mut self,
+        (a, at_a): (&Operand, Span),
+        (b, at_b): (&Operand, Span),
+    ) -> Lowered<(Value, Value)> {
+        let array = |l: &Self, o: &Operand| {
+            matches!(o, Operand::Array(_) | Operand::Fresh(_)) && !l.is_list(o)
         };
-        if list {
-            return Err(Diagnostic::new(
-                "type",
-                "arithmetic on a list is not arithmetic on its elements",
-            )
-            .label(span, "this is a list")
-            .help("make it an array: `np.array([...])`, or `np.full(n, v)` for `[v] * n`"));
+        let x = if array(self, b) && self.is_list(a) {
+            self.value(a, at_a)?
+        } else {
+            self.arithmetic(a, at_a)?
+        };
+        let y = if array(self, a) && self.is_list(b) {
+            self.value(b, at_b)?
+        } else {
+            self.arithmetic(b, at_b)?
+        };
+        Ok((x, y))
+    }
+
+    /// A number or an array as an operand of arithmetic. A list is not one: Python's `+` would join lists.
+    fn arithmetic(&mut self, operand: &Operand, span: Span) -> Lowered<Value> {
+        if self.is_list(operand) {
+            return Err(list_arithmetic(span));
         }
         if let Operand::Tuple(_) | Operand::Function(_) | Operand::Text(_) | Operand::None = operand
         {
@@ -46,12 +67,9 @@ impl Lowering<'_> {
             // `[v] * n`: the usual way to make a list of n numbers.
             self.b.at(span);
             let value = self.b.filled(&[*n], *v);
-            let view = self.stored(&super::operand::Fresh { value, shares: None });
-            self.env.mark_list(view.storage);
-            return Ok(Operand::Array(view));
+            return Ok(Operand::Array(self.stored_list(value, None)));
         }
-        let x = self.arithmetic(a, at_a)?;
-        let y = self.arithmetic(b, at_b)?;
+        let (x, y) = self.both((a, at_a), (b, at_b))?;
         let v = self.combine(op, x, y, span)?;
         Ok(self.made(v))
     }
@@ -411,7 +429,7 @@ impl Lowering<'_> {
         };
         let right = self.expr(e)?;
         let span = at.to(e.span);
-        let (x, y) = (self.arithmetic(&left, at)?, self.arithmetic(&right, e.span)?);
+        let (x, y) = self.both((&left, at), (&right, e.span))?;
         let holds = self.compared(*op, x, y, span)?;
         if rest.is_empty() {
             return Ok(self.made(holds));
@@ -461,4 +479,10 @@ impl Lowering<'_> {
             }
         })
     }
+}
+
+pub(super) fn list_arithmetic(span: Span) -> Diagnostic {
+    Diagnostic::new("type", "arithmetic on a list is not arithmetic on its elements")
+        .label(span, "this is a list")
+        .help("make it an array: `np.array(...)`, or `np.full(n, v)` for `[v] * n`")
 }

@@ -5,7 +5,7 @@
 use super::env::{Binding, Env, StorageId, Unset, UnsetReason, View};
 use super::guess::{Carry, Guess, Slot};
 use super::operand::join_elem;
-use super::stmt::{BROKEN, CONTINUED};
+use super::stmt::{BROKEN, CONTINUED, is_for_after};
 use super::{Lowered, Lowering};
 use crate::ir::{Elem, Type, Value};
 use crate::span::Span;
@@ -134,23 +134,27 @@ impl Lowering<'_> {
                 }
             }
         }
-        // Returned values, which the code after the loop looks at.
-        let mut set: Vec<(Arc<str>, Type)> = Vec::new();
+        // Returned values and others, which the code after the loop looks at.
+        let mut set: Vec<(Arc<str>, Type, bool)> = Vec::new();
         for (name, (binding, _)) in self.env.names() {
-            if !name.starts_with("returned value") || head.env.own(name).is_some() {
+            if !is_for_after(name) || head.env.own(name).is_some() {
                 continue;
             }
             match binding {
-                Binding::Scalar(v) => set.push((name.clone(), self.b.ty(*v))),
-                Binding::Array(view) => set.push((name.clone(), self.type_of(view))),
+                Binding::Scalar(v) => set.push((name.clone(), self.b.ty(*v), false)),
+                Binding::Array(view) => {
+                    let list = self.env.is_list(view.storage);
+                    set.push((name.clone(), self.type_of(view), list));
+                }
                 Binding::Maybe(unset) => {
                     head.wanted.lost.insert((depth, name.clone()), unset.clone());
                 }
                 _ => {}
             }
         }
-        for (name, ty) in set {
-            let known = head.wanted.set.entry(name).or_insert(ty);
+        for (name, ty, list) in set {
+            let (known, known_list) = head.wanted.set.entry(name).or_insert((ty, list));
+            *known_list |= list;
             if !known.is_array() && !ty.is_array() {
                 let elem =
                     join_elem(known.elem().unwrap_or(Elem::F64), ty.elem().unwrap_or(Elem::F64));

@@ -81,6 +81,8 @@ pub(super) enum UnsetReason {
     Branch,
     /// Set in the body of a loop, which may not run.
     Loop,
+    /// Set in the body of a loop that can be left before.
+    Break,
     /// Values of different kinds on the paths that lead here.
     Kind,
     /// It may share memory with this other array, which has been written since.

@@ -7,6 +7,7 @@ use super::{Lowered, Lowering, quoted};
 use crate::ir::{Type, Value};
 use crate::ops::Prim;
 use crate::span::{Diagnostic, Span};
+use crate::surface::names::nearest;
 use crate::surface::tree::{Callee, Expr, ExprKind, LogicalOp};
 
 impl Lowering<'_> {
@@ -93,7 +94,7 @@ impl Lowering<'_> {
                     Diagnostic::new("undefined-variable", format!("`{name}` is not defined"))
                         .label(span, "used here");
                 let known = self.env.known_names();
-                let near = known.iter().find(|k| similar(k, name));
+                let near = nearest(name, known.iter().copied());
                 Err(match near {
                     Some(near) => error.help(format!("did you mean `{near}`?")),
                     None => error.help(format!("defined here are {}", quoted(&known))),
@@ -178,7 +179,10 @@ pub(super) fn can_fail(e: &Expr) -> bool {
 
 pub(super) fn maybe_unset(name: &str, unset: &Unset, span: Span) -> Diagnostic {
     // The hidden variables of a tuple are its elements.
-    let name = name.split(' ').next().unwrap_or(name);
+    let (name, element) = match name.split_once(' ') {
+        Some((tuple, _)) => (tuple, true),
+        None => (name, false),
+    };
     let (code, message, by, help) = match &unset.reason {
         UnsetReason::Branch => (
             "maybe-undefined",
@@ -192,6 +196,12 @@ pub(super) fn maybe_unset(name: &str, unset: &Unset, span: Span) -> Diagnostic {
             "this loop may not run".into(),
             format!("set `{name}` before the loop"),
         ),
+        UnsetReason::Break => (
+            "maybe-undefined",
+            format!("`{name}` is not set at every `break` that leads here"),
+            "this loop can be left before it is set".into(),
+            format!("set `{name}` before the loop, or before each `break`"),
+        ),
         UnsetReason::Kind => (
             "kind-change",
             format!("`{name}` is not the same kind of value on every path to here"),
@@ -204,7 +214,12 @@ pub(super) fn maybe_unset(name: &str, unset: &Unset, span: Span) -> Diagnostic {
                 "`{name}` and `{other}` may be the same array, and `{other}` has been written since"
             ),
             format!("`{other}` is written here"),
-            format!("make one of them a copy: `{name} = np.copy({name})` before the write"),
+            match element {
+                true => format!("put a copy into `{name}`: `np.copy(...)`"),
+                false => {
+                    format!("make one of them a copy: `{name} = np.copy({name})` before the write")
+                }
+            },
         ),
     };
     Diagnostic::new(code, message)
@@ -212,15 +227,4 @@ pub(super) fn maybe_unset(name: &str, unset: &Unset, span: Span) -> Diagnostic {
         .label(unset.set_at, "set here")
         .label(unset.by, by)
         .help(help)
-}
-
-/// Whether one name is a likely slip for the other: one letter added, dropped or changed.
-pub(super) fn similar(a: &str, b: &str) -> bool {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    if a.len().abs_diff(b.len()) > 1 || a.len().max(b.len()) < 3 {
-        return a.iter().collect::<String>().eq_ignore_ascii_case(&b.iter().collect::<String>());
-    }
-    let start = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
-    let end = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();
-    start + end + 1 >= a.len().max(b.len())
 }

@@ -17,8 +17,9 @@ use std::sync::Arc;
 pub(super) struct Guess {
     /// Scalar variables, and the kind that holds them in every iteration.
     pub(super) scalars: BTreeMap<Arc<str>, Elem>,
-    /// Hidden variables the body sets and the code after the loop looks at, with their types.
-    pub(super) set: BTreeMap<Arc<str>, Type>,
+    /// Hidden variables the body sets and the code after the loop looks at, with their types; whether
+    /// they are lists.
+    pub(super) set: BTreeMap<Arc<str>, (Type, bool)>,
     /// Storage from before the loop.
     pub(super) storage: BTreeSet<StorageId>,
     /// Arrays that part ways with what they share storage with: they get a copy before the loop.
@@ -60,10 +61,16 @@ impl Guess {
             let known = self.scalars.entry(name).or_insert(elem);
             *known = join_elem(*known, elem);
         }
-        for (name, ty) in other.set {
-            let known = self.set.entry(name).or_insert(ty);
+        for (name, (ty, list)) in other.set {
+            let (known, known_list) = self.set.entry(name).or_insert((ty, list));
+            *known_list |= list;
             if let (Some(a), Some(b), false) = (known.elem(), ty.elem(), known.is_array()) {
                 *known = join_elem(a, b).scalar();
+            }
+        }
+        for (name, (ty, _)) in &mut self.set {
+            if let (Some(a), Some(b)) = (self.scalars.remove(name), ty.elem()) {
+                *ty = ty.with_elem(join_elem(a, b));
             }
         }
         self.storage.extend(other.storage);
@@ -160,16 +167,20 @@ impl Lowering<'_> {
             }
             self.env.lose(name, unset.clone());
         }
-        let set =
-            |(name, _): &(&Arc<str>, &Type)| !guess.lost.contains_key(&(depth, Arc::clone(name)));
-        let set: Vec<(&Arc<str>, &Type)> = guess.set.iter().filter(set).collect();
+        let set = |(name, _): &(&Arc<str>, &(Type, bool))| {
+            !guess.lost.contains_key(&(depth, Arc::clone(name)))
+        };
+        let set: Vec<(&Arc<str>, &(Type, bool))> = guess.set.iter().filter(set).collect();
         let mut storages: Vec<(StorageId, Slot)> =
             guess.storage.iter().map(|s| (*s, Slot::Old(*s))).collect();
         self.b.at(span);
-        for (name, ty) in set.iter().copied() {
+        for (name, (ty, list)) in set.iter().copied() {
             let v = self.stand_in(*ty);
             let binding = self.bind_value(v);
             if let Binding::Array(view) = &binding {
+                if *list {
+                    self.env.mark_list(view.storage);
+                }
                 storages.push((view.storage, Slot::New(name.clone())));
             }
             self.env.bind(name, binding, span);
@@ -202,8 +213,8 @@ impl Lowering<'_> {
             let scalar = matches!(binding, Binding::Scalar(_));
             scalar.then(|| Carry::Scalar { name: name.clone(), elem: *elem, at: *at })
         });
-        let set = set.into_iter().filter(|(_, ty)| !ty.is_array());
-        let set = set.map(|(name, ty)| Carry::Scalar {
+        let set = set.into_iter().filter(|(_, (ty, _))| !ty.is_array());
+        let set = set.map(|(name, (ty, _))| Carry::Scalar {
             name: name.clone(),
             elem: ty.elem().unwrap_or(Elem::F64),
             at: span,

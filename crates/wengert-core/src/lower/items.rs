@@ -26,6 +26,14 @@ pub(super) enum Items {
     Reversed(Box<Items>, Value),
 }
 
+/// What a loop goes over, evaluated.
+pub(super) enum Source {
+    /// Different things, for each of which the body is written out.
+    Written(Vec<(Operand, Span)>),
+    /// So many items, found by their numbers.
+    Counted(Items, Value),
+}
+
 impl Lowering<'_> {
     pub(super) fn bounds(&mut self, start: &Expr, stop: &Expr, step: &Expr) -> Lowered<[Value; 3]> {
         Ok([
@@ -68,8 +76,8 @@ impl Lowering<'_> {
         Ok((Items::Range { lo, by: Some(by), bound }, zero, trips))
     }
 
-    /// What a loop goes over, counted from 0, and how many there are.
-    pub(super) fn items(&mut self, iter: &Iter) -> Lowered<(Items, Value)> {
+    /// What a loop goes over, counted from 0.
+    pub(super) fn items(&mut self, iter: &Iter) -> Lowered<Source> {
         let zero = self.b.i64(0);
         Ok(match &iter.kind {
             IterKind::Range { start, stop, step } => {
@@ -80,50 +88,94 @@ impl Lowering<'_> {
                         let n = self.b.prim(Prim::ISub, &[hi, lo]);
                         let n = self.b.prim(Prim::IMax, &[n, zero]);
                         let one = self.b.i64(1);
-                        (Items::Range { lo, by: Some(one), bound }, n)
+                        Source::Counted(Items::Range { lo, by: Some(one), bound }, n)
                     }
-                    (items, _, trips) => (items, self.b.prim(Prim::IMax, &[trips, zero])),
+                    (items, _, trips) => {
+                        Source::Counted(items, self.b.prim(Prim::IMax, &[trips, zero]))
+                    }
                 }
             }
-            IterKind::Items(e) => {
-                let operand = self.expr(e)?;
-                self.array_items(operand, e.span)?
-            }
+            IterKind::Items(e) => match self.expr(e)? {
+                Operand::Tuple(items) | Operand::List(items) => {
+                    let numbers = items.iter().all(|(i, _)| matches!(i, Operand::Scalar(_)));
+                    if !numbers || items.len() <= 1 {
+                        return Ok(Source::Written(items));
+                    }
+                    // Numbers are looked up in an array of them.
+                    self.array_items(Operand::List(items), e.span)?
+                }
+                operand => self.array_items(operand, e.span)?,
+            },
             IterKind::Enumerate { of, start } => {
-                let (of, n) = self.items(of)?;
+                let of = self.items(of)?;
                 let start = match start {
                     Some(e) => self.integer(e, "the start of `enumerate`")?,
                     None => zero,
                 };
-                (Items::Enumerate(Box::new(of), start), n)
+                match of {
+                    Source::Counted(of, n) => {
+                        Source::Counted(Items::Enumerate(Box::new(of), start), n)
+                    }
+                    Source::Written(items) => {
+                        let mut numbered = Vec::new();
+                        for (k, (item, at)) in items.into_iter().enumerate() {
+                            let k = self.b.i64(k as i64);
+                            let number = Operand::Scalar(self.b.prim(Prim::IAdd, &[start, k]));
+                            numbered.push((Operand::Tuple(vec![(number, at), (item, at)]), at));
+                        }
+                        Source::Written(numbered)
+                    }
+                }
             }
-            IterKind::Zip(all) => {
-                let mut items = Vec::new();
-                let mut least = None;
-                for iter in all {
-                    let (of, n) = self.items(iter)?;
-                    items.push(of);
+            IterKind::Zip(all) => self.zipped(all, iter.span)?,
+            IterKind::Reversed(of) => match self.items(of)? {
+                Source::Counted(of, n) => Source::Counted(Items::Reversed(Box::new(of), n), n),
+                Source::Written(items) => Source::Written(items.into_iter().rev().collect()),
+            },
+        })
+    }
+
+    /// `zip`: as many items as the shortest has.
+    fn zipped(&mut self, all: &[Iter], span: Span) -> Lowered<Source> {
+        let (mut counted, mut least, mut written) = (Vec::new(), None, Vec::new());
+        for iter in all {
+            match self.items(iter)? {
+                Source::Counted(of, n) => {
+                    counted.push(of);
                     least = Some(match least {
                         None => n,
                         Some(m) => self.b.prim(Prim::IMin, &[m, n]),
                     });
                 }
-                (Items::Zip(items), least.unwrap_or(zero))
+                Source::Written(items) => written.push((items, iter.span)),
             }
-            IterKind::Reversed(of) => {
-                let (of, n) = self.items(of)?;
-                (Items::Reversed(Box::new(of), n), n)
-            }
-        })
+        }
+        let (Some((first, at)), rest) = (written.first(), written.len() < all.len()) else {
+            let n = least.unwrap_or_else(|| self.b.i64(0));
+            return Ok(Source::Counted(Items::Zip(counted), n));
+        };
+        if rest {
+            let message = "a tuple of arrays cannot be zipped with what is counted as it runs";
+            return Err(Diagnostic::new("unsupported-syntax", message)
+                .label(*at, "this is written out")
+                .label(span, "zipped here")
+                .help("loop over the index, or make it one array: `np.stack([...])`"));
+        }
+        let n = written.iter().map(|(items, _)| items.len()).min().unwrap_or(first.len());
+        let together = (0..n).map(|k| {
+            let items = written.iter().map(|(items, _)| items[k].clone()).collect();
+            (Operand::Tuple(items), span)
+        });
+        Ok(Source::Written(together.collect()))
     }
 
     /// The items of an array, and how many there are.
-    pub(super) fn array_items(&mut self, operand: Operand, span: Span) -> Lowered<(Items, Value)> {
+    fn array_items(&mut self, operand: Operand, span: Span) -> Lowered<Source> {
         let view = self.as_view(operand, span)?;
         let n = self.dims_of(&view)[0];
         let name: Arc<str> = format!("items at {}", span.start).into();
         self.env.bind(&name, Binding::Array(view), span);
-        Ok((Items::Array(name), n))
+        Ok(Source::Counted(Items::Array(name), n))
     }
 
     /// Forgets the hidden variables.

@@ -10,15 +10,15 @@
 use super::ends::Head;
 use super::env::{Binding, Unset, UnsetReason};
 use super::guess::{Carry, Found, Guess};
-use super::items::Items;
-use super::names::{diverges, escapes, escapes_of};
+use super::items::{Items, Source};
+use super::names::{always, escapes, escapes_of, set_at_breaks};
 use super::operand::Operand;
-use super::stmt::{BROKEN, CONTINUED, RETURNED};
+use super::stmt::{BROKEN, CONTINUED, RETURNED, left_with};
 use super::{Lowered, Lowering};
 use crate::ir::{Op, Type, Value};
 use crate::ops::Prim;
 use crate::span::{Diagnostic, Span};
-use crate::surface::tree::{Expr, ExprKind, Iter, IterKind, Stmt, StmtKind, Target};
+use crate::surface::tree::{Expr, Iter, IterKind, Stmt, StmtKind, Target};
 use std::sync::Arc;
 
 /// Most times the body of one loop is lowered again.
@@ -31,6 +31,11 @@ enum Kind<'e> {
 }
 
 impl<'e> Kind<'e> {
+    /// Whether only `break` and `return` leave it.
+    fn is_endless(&self) -> bool {
+        matches!(self, Kind::While(cond) if always(cond))
+    }
+
     /// What each iteration assigns first.
     fn target(&self) -> Option<&'e Target> {
         match self {
@@ -52,30 +57,16 @@ impl Lowering<'_> {
         body: &[Stmt],
         span: Span,
     ) -> Lowered<()> {
-        if let IterKind::Items(e) = &iter.kind {
-            let operand = self.expr(e)?;
-            if let Operand::Tuple(items) | Operand::List(items) = &operand {
-                let numbers = items.iter().all(|(i, _)| matches!(i, Operand::Scalar(_)));
-                if !numbers || items.len() <= 1 {
-                    return self.written_out(target, items.clone(), body, span);
-                }
-            }
-            // Numbers are looked up in an array of them.
-            let operand = match operand {
-                Operand::Tuple(numbers) => Operand::List(numbers),
-                other => other,
-            };
-            let (items, to) = self.array_items(operand, e.span)?;
-            return self.counted(target, items, to, e.span, body, span);
-        }
         if let IterKind::Range { start, stop, step } = &iter.kind {
             let [lo, hi, by] = self.bounds(start, stop, step)?;
             self.b.at(iter.span);
             let (items, from, to) = self.range(lo, hi, by, step.span)?;
             return self.looping(&Kind::For { target, items, from, to, at: iter.span }, body, span);
         }
-        let (items, to) = self.items(iter)?;
-        self.counted(target, items, to, iter.span, body, span)
+        match self.items(iter)? {
+            Source::Written(items) => self.written_out(target, items, body, span),
+            Source::Counted(items, to) => self.counted(target, items, to, iter.span, body, span),
+        }
     }
 
     /// A loop over items counted from 0.
@@ -133,10 +124,20 @@ impl Lowering<'_> {
         if let Some(found) = self.found.get(&key) {
             guess.widen(self.recalled(found));
         }
+        // What is set wherever the loop is left is set after it, if it is left nowhere else.
+        let mut kept: Vec<(String, String)> = Vec::new();
+        if kind.is_endless() {
+            let set = set_at_breaks(body).into_iter();
+            let unset = |n: &String| matches!(self.env.own(n), None | Some((Binding::Maybe(_), _)));
+            kept.extend(set.filter(unset).map(|n| (n.clone(), left_with(&n, span))));
+        }
         let before = self.env.clone();
         let mark = self.b.mark();
         for _ in 0..MAX_ROUNDS {
-            let wanted = self.attempt(kind, body, span, &guess)?;
+            let around = std::mem::replace(&mut self.kept, kept.clone());
+            let wanted = self.attempt(kind, body, span, &guess);
+            self.kept = around;
+            let wanted = wanted?;
             let mut wider = guess.clone();
             wider.widen(wanted);
             if wider == guess {
@@ -155,10 +156,8 @@ impl Lowering<'_> {
 
     /// What follows `while True` without a `break` is never reached: the function has returned.
     fn never_ends(&mut self, kind: &Kind, body: &[Stmt], span: Span) {
-        let Kind::While(cond) = kind else { return };
-        let always = matches!(cond.kind, ExprKind::Bool(true) | ExprKind::Int(1));
         let escapes = escapes(body);
-        if always && escapes.returns && !escapes.breaks {
+        if kind.is_endless() && escapes.returns && !escapes.breaks {
             let yes = self.b.bool(true);
             self.env.bind(RETURNED, Binding::Scalar(yes), span);
         }
@@ -270,9 +269,17 @@ impl Lowering<'_> {
             .filter(|(n, _)| !n.contains(' ') && self.env.own(n).is_none())
             .map(|(n, (_, at))| (n.clone(), *at))
             .collect();
+        let reason = if kind.is_endless() { UnsetReason::Break } else { UnsetReason::Loop };
         for (name, set_at) in new {
-            let unset = Unset { reason: UnsetReason::Loop, set_at, by: span };
+            let unset = Unset { reason: reason.clone(), set_at, by: span };
             self.env.bind(&name, Binding::Maybe(unset), set_at);
+        }
+        for (name, hidden) in self.kept.clone() {
+            if let Some((binding, _)) = self.env.own(&hidden).cloned() {
+                let set_at = inner.own(&name).map_or(span, |(_, at)| *at);
+                self.env.bind(&name, binding, set_at);
+                self.env.unbind(&hidden);
+            }
         }
         Ok(head.wanted)
     }
@@ -281,10 +288,10 @@ impl Lowering<'_> {
     fn loop_body(&mut self, body: &[&Stmt], head: &mut Head) -> Lowered<()> {
         for (k, stmt) in body.iter().enumerate() {
             if let StmtKind::If { cond, then, otherwise } = &stmt.kind
-                && let Some(work) = exit_work(then)
+                && is_exit(then)
             {
                 let c = self.condition(cond)?;
-                self.exit(c, work, head, stmt.span)?;
+                self.exit(c, then, head, stmt.span)?;
                 // Past the exit the condition is false.
                 let rest: Vec<&Stmt> =
                     otherwise.iter().chain(body[k + 1..].iter().copied()).collect();
@@ -322,15 +329,10 @@ impl Lowering<'_> {
     }
 }
 
-/// The work before leaving, where a branch does some and then leaves the loop, and does not leave in
-/// any other way.
-fn exit_work(then: &[Stmt]) -> Option<&[Stmt]> {
-    let (last, work) = then.split_last()?;
-    let clean = |stmts: &[Stmt]| !stmts.iter().any(|s| escapes_of(s).any());
-    match last.kind {
-        StmtKind::Break if clean(work) => Some(work),
-        // The return itself is part of the work: it sets the hidden variables.
-        StmtKind::Return { .. } if clean(work) && diverges([last]) => Some(then),
-        _ => None,
-    }
+/// Whether a branch does some work and then leaves the loop, and does not leave in any other way. To leave is part
+/// of the work: it sets the hidden variables.
+fn is_exit(then: &[Stmt]) -> bool {
+    let Some((last, work)) = then.split_last() else { return false };
+    let leaves = matches!(last.kind, StmtKind::Break | StmtKind::Return { .. });
+    leaves && !work.iter().any(|s| escapes_of(s).any())
 }

@@ -42,9 +42,9 @@ mod view;
 
 use crate::ir::{Builder, Module, Type, Value};
 use crate::span::{Diagnostic, Span};
-use crate::surface::tree;
+use crate::surface::tree::{self, DeclaredType};
 use call::Scope;
-use env::Env;
+use env::{Binding, Env};
 use guess::Found;
 use operand::Operand;
 use recursion::Recursive;
@@ -113,6 +113,11 @@ pub fn lower<A: Into<Arg> + Copy>(
     for ((p, v), arg) in func.params.iter().zip(values).zip(&args) {
         lowering.note_units(v, arg.units);
         let binding = lowering.bind_value(v);
+        if let (Binding::Array(view), Some(DeclaredType::List(_))) =
+            (&binding, p.annotation.map(|a| a.ty))
+        {
+            lowering.env.mark_list(view.storage);
+        }
         lowering.env.bind(&p.name.text, binding, p.name.span);
     }
     let results = lowering.body(func, true).map_err(|e| vec![e])?;
@@ -120,6 +125,14 @@ pub fn lower<A: Into<Arg> + Copy>(
     let mut module = Module::of(lowering.b.finish(results));
     module.funcs.extend(lowering.recursive.finish());
     Ok(module)
+}
+
+/// The parameters of a function that it uses as a number of things: an index, a bound, a size.
+pub fn counted_parameters(module: &tree::Module, function: &str) -> Vec<String> {
+    let Some(func) = module.function(function) else { return Vec::new() };
+    let counted = params::indices(module, func);
+    let names = func.params.iter().map(|p| p.name.text.clone());
+    names.filter(|name| counted.contains(name)).collect()
 }
 
 /// The state of lowering one function.
@@ -135,6 +148,9 @@ struct Lowering<'t> {
     scopes: Vec<Scope>,
     /// What loops were found to carry, for when they are lowered again.
     found: HashMap<(usize, Span), Found>,
+    /// The variables that are set wherever the loop being lowered is left by `break`, each with the hidden
+    /// variable that holds it then.
+    kept: Vec<(String, String)>,
     /// How many calls have been written out.
     expansions: usize,
     /// Functions that call themselves.
@@ -160,6 +176,7 @@ impl<'t> Lowering<'t> {
             units: HashMap::new(),
             scopes: Vec::new(),
             found: HashMap::new(),
+            kept: Vec::new(),
             expansions: 0,
             recursive,
         };

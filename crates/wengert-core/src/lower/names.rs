@@ -229,6 +229,52 @@ pub(super) fn escapes_of(stmt: &Stmt) -> Escapes {
     }
 }
 
+/// Names that are set wherever a loop with this body is left by `break`.
+pub(super) fn set_at_breaks(body: &[Stmt]) -> BTreeSet<String> {
+    let mut at_breaks = None;
+    set_by(body, BTreeSet::new(), &mut at_breaks);
+    at_breaks.unwrap_or_default()
+}
+
+/// The names that are set after statements, given those before; nothing where their end is not reached.
+fn set_by(
+    stmts: &[Stmt],
+    mut set: BTreeSet<String>,
+    at_breaks: &mut Option<BTreeSet<String>>,
+) -> Option<BTreeSet<String>> {
+    let common = |a: Option<BTreeSet<String>>, b: Option<BTreeSet<String>>| match (a, b) {
+        (Some(a), Some(b)) => Some(a.intersection(&b).cloned().collect()),
+        (a, b) => a.or(b),
+    };
+    for stmt in stmts {
+        match &stmt.kind {
+            StmtKind::Assign { targets, .. } => {
+                let mut names = BTreeMap::new();
+                targets.iter().for_each(|t| target(t, &mut names));
+                set.extend(names.into_keys());
+            }
+            StmtKind::If { then, otherwise, .. } => {
+                let then = set_by(then, set.clone(), at_breaks);
+                let otherwise = set_by(otherwise, set, at_breaks);
+                set = common(then, otherwise)?;
+            }
+            StmtKind::While { cond, body } if always(cond) => set.extend(set_at_breaks(body)),
+            StmtKind::Break => {
+                *at_breaks = common(at_breaks.take(), Some(set));
+                return None;
+            }
+            StmtKind::Continue | StmtKind::Return { .. } => return None,
+            _ => {}
+        }
+    }
+    Some(set)
+}
+
+/// Whether a condition is written as one that always holds.
+pub(super) fn always(cond: &Expr) -> bool {
+    matches!(cond.kind, ExprKind::Bool(true) | ExprKind::Int(1))
+}
+
 /// Whether statements always leave the block around them early.
 pub(super) fn diverges<'s>(stmts: impl IntoIterator<Item = &'s Stmt>) -> bool {
     stmts.into_iter().any(|s| match &s.kind {

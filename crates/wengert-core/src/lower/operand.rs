@@ -74,6 +74,13 @@ impl Lowering<'_> {
         View::whole(storage)
     }
 
+    /// A list just made, as a view.
+    pub(super) fn stored_list(&mut self, value: Value, shares: Option<StorageId>) -> View {
+        let view = self.stored(&Fresh { value, shares });
+        self.env.mark_list(view.storage);
+        view
+    }
+
     /// Keeps a value under a name.
     pub(super) fn bind(&mut self, name: &str, operand: Operand, span: Span) -> Lowered<()> {
         let binding = match operand {
@@ -96,9 +103,7 @@ impl Lowering<'_> {
             {
                 let value = self.array_of(&elements, span)?;
                 self.b.name(value, &name.into());
-                let view = self.stored(&Fresh { value, shares: None });
-                self.env.mark_list(view.storage);
-                Binding::Array(view)
+                Binding::Array(self.stored_list(value, None))
             }
             Operand::Tuple(elements) | Operand::List(elements) => {
                 let n = elements.len();

@@ -21,7 +21,7 @@ pub(super) fn types(
     args: &[Arg],
 ) -> Result<Vec<Type>, Diagnostic> {
     let integers = Demand::new(module, true).names(func);
-    let indices = Demand::new(module, false).names(func);
+    let indices = indices(module, func);
     let params = func.params.iter().zip(args);
     params
         .map(|(p, arg)| {
@@ -46,20 +46,23 @@ pub(super) fn types(
                     ty => ty,
                 });
             };
-            match (declared, arg.ty) {
-                (DeclaredType::Array(None), ty @ Type::Array(..)) => Ok(ty),
-                (DeclaredType::Array(Some(elem)), Type::Array(given, rank)) => {
-                    match (given, elem) {
+            if let Some(elements) = declared.elements() {
+                return match (elements, arg.ty) {
+                    (None, ty @ Type::Array(..)) => Ok(ty),
+                    (Some(elem), Type::Array(given, rank)) => match (given, elem) {
                         _ if given == elem => Ok(Type::Array(elem, rank)),
                         (Elem::I64, Elem::F64) | (Elem::F64 | Elem::I64, Elem::F32) => {
                             Ok(Type::Array(elem, rank))
                         }
                         _ => Err(mismatch("another kind of array", "give it numbers of that kind")),
+                    },
+                    _ => {
+                        let help = format!("give several numbers: `{name}=[1, 2, 3]`");
+                        Err(mismatch("an array", &help))
                     }
-                }
-                (DeclaredType::Array(_), _) => {
-                    Err(mismatch("an array", &format!("give several numbers: `{name}=[1, 2, 3]`")))
-                }
+                };
+            }
+            match (declared, arg.ty) {
                 (_, Type::Array(..) | Type::Tape) => {
                     Err(mismatch("a number", "give one number, or change the annotation"))
                 }
@@ -72,9 +75,17 @@ pub(super) fn types(
                 (DeclaredType::Bool, Type::Bool) => Ok(Type::Bool),
                 (DeclaredType::Bool, _) => Err(mismatch("a truth value", "give true or false")),
                 (_, Type::Bool) => Err(mismatch("a number", "give a number")),
+                (DeclaredType::Array(_) | DeclaredType::List(_), _) => {
+                    unreachable!("handled above")
+                }
             }
         })
         .collect()
+}
+
+/// The names a function uses as a number of things, not counting what is divided with a remainder.
+pub(super) fn indices(module: &Module, func: &Function) -> BTreeSet<String> {
+    Demand::new(module, false).names(func)
 }
 
 /// Finds the names functions use as a number of things, directly or through assignments and calls.
@@ -317,7 +328,7 @@ fn passed_on(e: &Expr, elements: bool, names: &mut BTreeSet<String>) {
             demand(otherwise, names);
         }
         ExprKind::Call { callee: Callee::Builtin(name), args, .. }
-            if matches!(name.text.as_str(), "min" | "max" | "abs") =>
+            if matches!(name.text.as_str(), "min" | "max" | "abs" | "arange") =>
         {
             args.iter().for_each(|a| demand(a, names));
         }

@@ -1,7 +1,7 @@
 //! What `x[...]` names: one element, a part, rows, what a mask picks; reading it and writing it.
 
 use super::env::{Part, Pick, View};
-use super::operand::{Fresh, Operand, described, described_rank};
+use super::operand::{Operand, described, described_rank};
 use super::{Lowered, Lowering};
 use crate::arrays;
 use crate::ir::{Elem, Op, Type, Value};
@@ -14,10 +14,16 @@ use std::rc::Rc;
 pub(super) enum Place {
     /// One element: the array and an index for each axis of its storage.
     Element(View, Vec<Value>),
-    /// A part of an array.
+    /// A part of an array, or a slice of a list.
     Part(View),
+    /// A list inside a list.
+    Inner(View),
     /// Elements along the first axis, by their numbers.
     Rows(View, Value),
+    /// Elements along another axis, by their numbers.
+    Along(View, Value, usize),
+    /// One element for each place that numbers, one or as many for every axis, name together.
+    Picked(View, Vec<Value>),
     /// The elements where a mask of the same shape holds.
     Masked(View, Value),
     /// An element of a tuple.
@@ -92,20 +98,26 @@ impl Lowering<'_> {
                 let x = self.env.version(view.storage);
                 Operand::Scalar(self.b.element(x, &index))
             }
-            // Part of a list is a copy.
+            // A slice of a list is a copy, in which inner lists are still shared.
             Place::Part(view) if self.env.is_list(view.storage) => {
+                let shares = (self.rank_of(&view) > 1).then_some(view.storage);
                 let value = self.read(&view, span);
-                let copy = self.stored(&Fresh { value, shares: None });
-                self.env.mark_list(copy.storage);
-                Operand::Array(copy)
+                Operand::Array(self.stored_list(value, shares))
             }
-            Place::Part(view) => Operand::Array(view),
+            Place::Part(view) | Place::Inner(view) => Operand::Array(view),
             Place::Rows(view, rows) => {
                 let x = self.read(&view, span);
                 let rows = self.wrapped_rows(x, rows);
                 let v = self.b.array(ArrayOp::Gather, &[x, rows]);
                 Operand::fresh(v)
             }
+            Place::Along(view, numbers, axis) => {
+                let x = self.read(&view, span);
+                let taken = arrays::take(&mut self.b, x, numbers, axis)
+                    .map_err(|e| Diagnostic::new("shape-mismatch", e).label(span, "here"))?;
+                Operand::fresh(taken)
+            }
+            Place::Picked(view, numbers) => self.picked_elements(&view, &numbers, span)?,
             Place::Masked(view, _) => {
                 let name = self.env.name_of(view.storage).unwrap_or_else(|| "x".into());
                 return Err(Diagnostic::new(
@@ -137,6 +149,11 @@ impl Lowering<'_> {
                 self.next_version(&view, next, span);
                 Ok(())
             }
+            // Python would put the very list there, not its numbers.
+            Place::Inner(_) => Err(inner_list(span)),
+            Place::Part(view) if self.env.is_list(view.storage) && self.rank_of(&view) > 1 => {
+                Err(inner_list(span))
+            }
             Place::Part(view) => {
                 let v = self.value(operand, at)?;
                 self.put(&view, v, at, span)
@@ -151,7 +168,7 @@ impl Lowering<'_> {
                 let chosen = self.b.select(mask, v, x);
                 self.put(&view, chosen, at, span)
             }
-            Place::Rows(..) => Err(Diagnostic::new(
+            Place::Rows(..) | Place::Along(..) | Place::Picked(..) => Err(Diagnostic::new(
                 "unsupported-array",
                 "assigning to elements picked by an array of indices is not supported",
             )
@@ -213,6 +230,26 @@ impl Lowering<'_> {
         if let [At::Many(rows, _)] = ats[..] {
             return Ok(Place::Rows(view, rows));
         }
+        let many = ats.iter().filter(|a| matches!(a, At::Many(..))).count();
+        let numbers = ats.iter().map(|a| match a {
+            At::One(v, _) | At::Many(v, _) => Some(*v),
+            _ => None,
+        });
+        if many > 0
+            && ats.len() == rank
+            && let Some(numbers) = numbers.collect::<Option<Vec<Value>>>()
+        {
+            return Ok(Place::Picked(view, numbers));
+        }
+        // One array beside slices picks along its axis.
+        let mut picked = None;
+        if many == 1 && !ats.iter().any(|a| matches!(a, At::Mask(..) | At::One(..))) {
+            let axis = ats.iter().position(|a| matches!(a, At::Many(..))).unwrap_or(0);
+            if let At::Many(v, at) = ats[axis] {
+                ats[axis] = At::Slice { start: None, stop: None, step: None, span: at };
+                picked = Some((v, axis));
+            }
+        }
         let mut picks = self.picks(&view);
         let axes: Vec<usize> = match &view.part {
             Some(part) => part.axes.clone(),
@@ -251,7 +288,7 @@ impl Lowering<'_> {
                 Some(At::Many(_, at) | At::Mask(_, at)) => {
                     return Err(Diagnostic::new(
                         "unsupported-array",
-                        "an array as an index is supported only when it is the only one",
+                        "an array as an index is supported beside slices, or with a number or an array for every axis",
                     )
                     .label(*at, "this is an array")
                     .help("index one axis after the other, or write a loop"));
@@ -266,7 +303,46 @@ impl Lowering<'_> {
             return Ok(Place::Element(view.clone(), index.collect()));
         }
         let part = Part { picks, axes: kept };
-        Ok(Place::Part(View { storage: view.storage, part: Some(Rc::new(part)) }))
+        let part = View { storage: view.storage, part: Some(Rc::new(part)) };
+        if let Some((numbers, axis)) = picked {
+            return Ok(Place::Along(part, numbers, axis));
+        }
+        let item = ats.iter().all(|a| matches!(a, At::One(..)));
+        Ok(if item && self.env.is_list(view.storage) {
+            Place::Inner(part)
+        } else {
+            Place::Part(part)
+        })
+    }
+
+    /// `x[i, j]` with arrays of numbers: the elements one by one.
+    fn picked_elements(&mut self, view: &View, numbers: &[Value], span: Span) -> Lowered<Operand> {
+        let x = self.read(view, span);
+        let name = self.env.name_of(view.storage);
+        let name = name.map_or("this array".into(), |n| format!("`{n}`"));
+        self.b.at(span);
+        let dims = self.b.dims(x);
+        let zero = self.b.i64(0);
+        let mut place = zero;
+        for (axis, (i, n)) in numbers.iter().zip(&dims).enumerate() {
+            let negative = self.b.prim(Prim::ILt, &[*i, zero]);
+            let shifted = self.b.prim(Prim::WAdd, &[*i, *n]);
+            let i = self.b.select(negative, shifted, *i);
+            let (low, high) =
+                (self.b.prim(Prim::IGe, &[i, zero]), self.b.prim(Prim::ILt, &[i, *n]));
+            let mut inside = self.b.prim(Prim::And, &[low, high]);
+            if self.b.ty(inside).is_array() {
+                inside = arrays::all(&mut self.b, inside, None)
+                    .map_err(|e| Diagnostic::new("shape-mismatch", e).label(span, "here"))?;
+            }
+            let message = format!("an index is out of range for axis {axis} of {name}");
+            self.b.op(Op::Assert(message.into()), &[inside]);
+            let before = self.b.prim(Prim::WMul, &[place, *n]);
+            place = self.b.prim(Prim::WAdd, &[before, i]);
+        }
+        let line = arrays::flatten(&mut self.b, x)
+            .map_err(|e| Diagnostic::new("shape-mismatch", e).label(span, "here"))?;
+        Ok(Operand::fresh(self.b.array(ArrayOp::Gather, &[line, place])))
     }
 
     /// Checks that a place on an axis of the storage exists.
@@ -408,4 +484,10 @@ fn new_axes(indices: &[Index]) -> Vec<usize> {
         }
     }
     axes
+}
+
+fn inner_list(span: Span) -> Diagnostic {
+    Diagnostic::new("unsupported-array", "a list inside a list cannot be replaced")
+        .label(span, "this is a list")
+        .help("assign its elements one by one, or make it an array: `np.array(...)`")
 }

@@ -7,6 +7,7 @@
 //! back beside what is returned, and the caller goes on with that.
 
 use super::call::arrange;
+use super::env::Binding;
 use super::names::{assigned, children, exprs_of};
 use super::operand::{Fresh, Operand, join_elem};
 use super::{Lowered, Lowering};
@@ -22,8 +23,8 @@ const MAX_ROUNDS: usize = 20;
 /// The code of the error that stands for a call of which nothing is known yet. No user sees it.
 pub(super) const UNKNOWN: &str = "unknown-recursion";
 
-/// A function, and the types it is called with.
-type Key = (usize, Vec<Type>);
+/// A function, and the types it is called with; which of them are lists.
+type Key = (usize, Vec<(Type, bool)>);
 
 /// The functions of a module that call themselves, and what is known of them.
 #[derive(Debug, Default)]
@@ -50,7 +51,8 @@ struct Round {
 #[derive(Clone, Debug, PartialEq)]
 struct Signature {
     name: Arc<str>,
-    results: Vec<Type>,
+    /// What it returns; whether that is a list.
+    results: Vec<(Type, bool)>,
     /// Per parameter: whether it is an array that is written, and so handed back.
     written: Vec<bool>,
 }
@@ -165,12 +167,18 @@ impl Lowering<'_> {
             values.push(self.value(operand, *at)?);
         }
         let types: Vec<Type> = values.iter().map(|v| self.b.ty(*v)).collect();
-        let signature = self.signature(function, func, &types, span)?;
+        let lists = operands.iter().map(|(o, _)| self.is_list(o));
+        let kinds: Vec<(Type, bool)> = types.iter().copied().zip(lists).collect();
+        let signature = self.signature(function, func, &kinds, span)?;
         self.no_overlap(func, &signature, &operands)?;
         self.b.at(span);
         let handed: Vec<usize> = (0..types.len()).filter(|k| signature.written[*k]).collect();
-        let all: Vec<Type> =
-            signature.results.iter().copied().chain(handed.iter().map(|k| types[*k])).collect();
+        let all: Vec<Type> = signature
+            .results
+            .iter()
+            .map(|(ty, _)| *ty)
+            .chain(handed.iter().map(|k| types[*k]))
+            .collect();
         let mut results = self.b.inst(Op::Call(signature.name.clone()), values, &all, Vec::new());
         let after = results.split_off(signature.results.len());
         for (k, next) in handed.into_iter().zip(after) {
@@ -183,14 +191,19 @@ impl Lowering<'_> {
             Operand::Array(view) => Some(view.storage),
             _ => None,
         });
-        let operand = |v: Value, l: &Self| match l.b.ty(v).is_array() {
-            true => Operand::Fresh(Fresh { value: v, shares: base }),
-            false => Operand::Scalar(v),
-        };
-        Ok(match results[..] {
-            [] => Operand::None,
-            [v] => operand(v, self),
-            _ => Operand::Tuple(results.iter().map(|v| (operand(*v, self), span)).collect()),
+        let mut returned: Vec<(Operand, Span)> = Vec::new();
+        for (v, (ty, list)) in results.into_iter().zip(&signature.results) {
+            let operand = match (ty.is_array(), list) {
+                (true, true) => Operand::Array(self.stored_list(v, base)),
+                (true, false) => Operand::Fresh(Fresh { value: v, shares: base }),
+                (false, _) => Operand::Scalar(v),
+            };
+            returned.push((operand, span));
+        }
+        Ok(match returned.len() {
+            0 => Operand::None,
+            1 => returned.remove(0).0,
+            _ => Operand::Tuple(returned),
         })
     }
 
@@ -224,10 +237,10 @@ impl Lowering<'_> {
         &mut self,
         function: usize,
         func: &Function,
-        types: &[Type],
+        kinds: &[(Type, bool)],
         span: Span,
     ) -> Lowered<Signature> {
-        let key = (function, types.to_vec());
+        let key = (function, kinds.to_vec());
         let unknown = || {
             let message = format!("every path through `{}` calls it again", func.name.text);
             Diagnostic::new(UNKNOWN, message).label(span, "this call")
@@ -296,18 +309,18 @@ impl Lowering<'_> {
     fn lowered_apart(
         &mut self,
         func: &Function,
-        types: &[Type],
+        kinds: &[(Type, bool)],
         guess: &Signature,
     ) -> Lowered<(Signature, Func)> {
         let params: Vec<(Type, Option<Arc<str>>)> = func
             .params
             .iter()
-            .zip(types)
-            .map(|(p, ty)| (*ty, Some(p.name.text.as_str().into())))
+            .zip(kinds)
+            .map(|(p, (ty, _))| (*ty, Some(p.name.text.as_str().into())))
             .collect();
         let recursive = std::mem::take(&mut self.recursive);
         let (mut inner, values) = Lowering::new(self.module, &guess.name, &params, recursive);
-        let made = inner.apart(func, &values, guess);
+        let made = inner.apart(func, &values, kinds, guess);
         self.recursive = std::mem::take(&mut inner.recursive);
         let (next, results) = made?;
         Ok((next, inner.b.finish(results)))
@@ -317,10 +330,14 @@ impl Lowering<'_> {
         &mut self,
         func: &Function,
         values: &[Value],
+        kinds: &[(Type, bool)],
         guess: &Signature,
     ) -> Lowered<(Signature, Vec<Value>)> {
-        for (p, v) in func.params.iter().zip(values) {
+        for ((p, v), (_, list)) in func.params.iter().zip(values).zip(kinds) {
             let binding = self.bind_value(*v);
+            if let (Binding::Array(view), true) = (&binding, list) {
+                self.env.mark_list(view.storage);
+            }
             self.env.bind(&p.name.text, binding, p.name.span);
         }
         let storages: Vec<_> = self.env.all_storage().collect();
@@ -330,17 +347,18 @@ impl Lowering<'_> {
         let returned = self.body(func, needs_value)?;
         let mut results = Vec::new();
         let mut next = Signature { results: Vec::new(), ..guess.clone() };
+        let lists: Vec<bool> = returned.iter().map(|o| self.is_list(o)).collect();
         let returned = self.distinct(returned)?;
-        for (k, v) in returned.iter().enumerate() {
+        for (k, (v, list)) in returned.iter().zip(lists).enumerate() {
             let found = self.b.ty(*v);
-            let known = guess.results.get(k).copied().unwrap_or(found);
+            let (known, was_list) = guess.results.get(k).copied().unwrap_or((found, list));
             let ty = match (known.elem(), found.elem()) {
                 (Some(a), Some(b)) if found.is_array() == known.is_array() => {
                     found.with_elem(join_elem(a, b))
                 }
                 _ => found,
             };
-            next.results.push(ty);
+            next.results.push((ty, list || was_list));
             let elem = ty.elem().unwrap_or(crate::ir::Elem::F64);
             results.push(self.convert(*v, elem, func.name.span)?);
         }

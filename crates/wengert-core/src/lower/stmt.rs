@@ -1,5 +1,6 @@
 //! Statements.
 
+use super::arith::list_arithmetic;
 use super::call::Callable;
 use super::env::Binding;
 use super::expr::maybe_unset;
@@ -20,7 +21,21 @@ pub(super) const CONTINUED: &str = "the iteration is over";
 
 /// The hidden variable of a returned value.
 pub(super) fn returned(k: usize) -> String {
-    format!("returned value {k}")
+    format!("{RETURNED_VALUE}{k}")
+}
+
+const RETURNED_VALUE: &str = "returned value ";
+
+/// The hidden variable that holds a variable where a loop is left by `break`. Each loop has its own.
+pub(super) fn left_with(name: &str, span: Span) -> String {
+    format!("{LEFT_WITH}{name} at {}", span.start)
+}
+
+const LEFT_WITH: &str = "left with ";
+
+/// Whether a loop sets a variable for the code after it.
+pub(super) fn is_for_after(name: &str) -> bool {
+    name.starts_with(RETURNED_VALUE) || name.starts_with(LEFT_WITH)
 }
 
 impl Lowering<'_> {
@@ -94,6 +109,17 @@ impl Lowering<'_> {
         self.env.bind(flag, Binding::Scalar(yes), span);
     }
 
+    /// Where a loop is left by `break`: the variables that are set there are looked at after it.
+    pub(super) fn keep_for_after(&mut self) {
+        for (name, hidden) in self.kept.clone() {
+            if let Some((binding @ (Binding::Scalar(_) | Binding::Array(_)), at)) =
+                self.env.own(&name).cloned()
+            {
+                self.env.bind(&hidden, binding, at);
+            }
+        }
+    }
+
     fn stmt(&mut self, stmt: &Stmt) -> Lowered<()> {
         self.b.at(stmt.span);
         match &stmt.kind {
@@ -115,6 +141,7 @@ impl Lowering<'_> {
             StmtKind::While { cond, body } => self.while_loop(cond, body, stmt.span),
             StmtKind::If { .. } => self.stmts(&[stmt]),
             StmtKind::Break => {
+                self.keep_for_after();
                 self.set_flag(BROKEN, stmt.span);
                 Ok(())
             }
@@ -249,6 +276,9 @@ impl Lowering<'_> {
                     return Err(maybe_unset(&name.text, unset, name.span));
                 }
                 let old = self.bound(&name.text, &binding, name.span)?;
+                if self.is_list(&old) {
+                    return Err(list_arithmetic(name.span));
+                }
                 let right = self.expr(value)?;
                 let new = self.binary(op, (&old, name.span), (&right, value.span))?;
                 match old {
@@ -267,8 +297,10 @@ impl Lowering<'_> {
                         self.b.at(*at);
                         Operand::Scalar(self.b.element(x, index))
                     }
-                    Place::Part(view) | Place::Masked(view, _) => Operand::Array(view.clone()),
-                    Place::Rows(..) => {
+                    Place::Part(view) | Place::Inner(view) | Place::Masked(view, _) => {
+                        Operand::Array(view.clone())
+                    }
+                    Place::Rows(..) | Place::Along(..) | Place::Picked(..) => {
                         return Err(Diagnostic::new(
                             "unsupported-array",
                             "updating elements picked by an array of indices is not supported",
@@ -285,6 +317,9 @@ impl Lowering<'_> {
                         .help("give each element a name of its own"));
                     }
                 };
+                if self.is_list(&old) {
+                    return Err(list_arithmetic(*at));
+                }
                 let right = self.expr(value)?;
                 let new = self.binary(op, (&old, *at), (&right, value.span))?;
                 if let Place::Masked(view, mask) = &place {

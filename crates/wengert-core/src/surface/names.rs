@@ -73,20 +73,123 @@ impl Library {
 
     /// The canonical name of a member.
     ///
-    /// What no table lists keeps its own name, unless that is the canonical name of something else:
-    /// then it is called by its path, and lowering will not know it. So is what is reserved.
+    /// What no table lists is called by its path, and lowering will not know it. What is only good for
+    /// annotations keeps its own name.
     pub fn canonical(self, member: &str) -> String {
         let renamed = CANONICAL.iter().find(|row| row.0 == self && row.1 == member);
         if let Some((_, _, canonical)) = renamed {
             return (*canonical).to_owned();
         }
-        let path = format!("{}.{member}", self.path());
         let listed = MEMBERS.iter().any(|(l, members)| *l == self && members.contains(&member));
-        if !listed && (reserved(&path).is_some() || spellings(member).next().is_some()) {
-            return path;
+        if listed || matches!(self, Library::Typing | NumpyTyping) {
+            return member.to_owned();
         }
-        member.to_owned()
+        format!("{}.{member}", self.path())
     }
+
+    /// The members there are, under any name.
+    pub fn members(self) -> impl Iterator<Item = &'static str> {
+        let listed = MEMBERS.iter().filter(move |(l, _)| *l == self);
+        let listed = listed.flat_map(|(_, members)| members.iter().copied());
+        listed.chain(CANONICAL.iter().filter(move |row| row.0 == self).map(|row| row.1))
+    }
+}
+
+/// The name people know a function by, of which this is the canonical one.
+pub fn shown(canonical: &str) -> &str {
+    match canonical {
+        "amax" => "max",
+        "amin" => "min",
+        _ => spellings(canonical).next().map_or(canonical, |(_, member)| member),
+    }
+}
+
+/// What to write instead of a function that is not there, by its full path or its canonical name.
+pub fn instead(name: &str) -> Option<&'static str> {
+    INSTEAD.iter().find(|(names, _)| names.contains(&name)).map(|(_, help)| *help)
+}
+
+/// Well-known functions that are not there, and the ways out.
+#[rustfmt::skip]
+const INSTEAD: &[(&[&str], &str)] = &[
+    (&["print"], "return the value instead: `return x, y` gives several"),
+    (&["gamma"], "write `math.exp(math.lgamma(x))`, which it is for positive x"),
+    (&["remainder"], "write `x - y * np.round(x / y)`, or `x % y`"),
+    (&["numpy.linalg.inv", "numpy.linalg.pinv"],
+        "solve with it instead, by an elimination written as a loop over the columns"),
+    (&["numpy.linalg.det", "numpy.linalg.slogdet"],
+        "eliminate in a loop over the columns, and multiply what stands on the diagonal"),
+    (&["numpy.linalg.cholesky", "numpy.linalg.qr"],
+        "write the decomposition as loops over rows and columns"),
+    (&["numpy.linalg.eig", "numpy.linalg.eigh", "numpy.linalg.eigvals", "numpy.linalg.eigvalsh", "numpy.linalg.svd"],
+        "write the iteration as a loop, as `v = A @ v / np.linalg.norm(A @ v)` for the largest"),
+    (&["numpy.linalg.lstsq", "numpy.linalg.matrix_power"],
+        "write it as a loop of products and eliminations"),
+    (&["numpy.append", "numpy.insert", "numpy.delete"],
+        "allocate the array before, `x = np.zeros(n)`, and assign its elements"),
+    (&["numpy.vectorize", "numpy.apply_along_axis", "numpy.fromfunction", "numpy.fromiter"],
+        "call the function on the whole array, or on its elements in a loop"),
+    (&["numpy.argwhere", "numpy.nonzero", "numpy.flatnonzero", "numpy.unique", "numpy.extract", "numpy.compress"],
+        "how many there are is known only when it runs: keep the shape, `np.where(mask, x, 0.0)`"),
+    (&["numpy.percentile", "numpy.quantile"], "sort, and take the place: `np.sort(x)[k]`"),
+    (&["numpy.average"], "write `np.sum(w * x) / np.sum(w)`"),
+    (&["numpy.allclose", "numpy.isclose"], "write `np.all(np.abs(x - y) < 1e-8)`"),
+    (&["numpy.array_equal"], "write `np.all(x == y)`"),
+    (&["numpy.nansum", "numpy.nanmean", "numpy.nanmax", "numpy.nanmin"],
+        "replace NaN first: `np.where(np.isnan(x), 0.0, x)`"),
+    (&["numpy.meshgrid", "numpy.mgrid", "numpy.ogrid", "numpy.indices"],
+        "use broadcasting: `x[:, None]` and `y[None, :]`"),
+    (&["numpy.kron"], "write `(a[:, None, :, None] * b[None, :, None, :]).reshape(m, n)`"),
+    (&["numpy.sinc"], "write `np.sin(np.pi * x) / (np.pi * x)`, and 1 where x is 0"),
+    (&["numpy.split", "numpy.array_split", "numpy.hsplit", "numpy.vsplit"], "take slices: `x[:n]` and `x[n:]`"),
+    (&["numpy.column_stack", "numpy.dstack"], "write `np.stack([a, b], axis=1)`"),
+    (&["numpy.pad"], "allocate the larger array, `y = np.zeros(n + 2)`, and assign `y[1:-1] = x`"),
+    (&["numpy.gradient"], "write the differences of slices: `(x[2:] - x[:-2]) / 2`"),
+    (&["numpy.polyval"], "write Horner's rule as a loop"),
+    (&["numpy.ix_"], "index one axis after the other: `x[i][:, j]`"),
+    (&["numpy.complex64", "numpy.complex128", "numpy.angle", "numpy.conj", "numpy.real", "numpy.imag"],
+        "use two floats: the real and the imaginary part"),
+];
+
+/// The known name that is most likely meant by one that is not known: few letters are different for its length,
+/// or only the number behind it.
+///
+/// ```
+/// use wengert_core::surface::names::nearest;
+///
+/// assert_eq!(nearest("linspcae", ["linspace", "logspace"]), Some("linspace"));
+/// assert_eq!(nearest("x", ["a", "x0"]), Some("x0"));
+/// assert_eq!(nearest("det", ["dot", "dep"]), None);
+/// ```
+pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let word = |name: &str| name.trim_end_matches(|c: char| c.is_ascii_digit()).to_lowercase();
+    let near = known.into_iter().filter(|k| *k != name).filter_map(|k| {
+        let letters = name.chars().count().max(k.chars().count());
+        let apart = distance(&name.to_lowercase(), &k.to_lowercase());
+        (apart <= letters / 4 || word(name) == word(k)).then_some((apart, k))
+    });
+    near.min_by_key(|(apart, _)| *apart).map(|(_, k)| k)
+}
+
+/// How many letters are added, dropped, changed or swapped with the next between two words.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    // Rows of the table: what two letters ago, one letter ago and now would cost.
+    let (mut before, mut last) = (Vec::new(), (0..=b.len()).collect::<Vec<usize>>());
+    for i in 0..a.len() {
+        let mut row = vec![i + 1];
+        for j in 0..b.len() {
+            let changed = last[j] + usize::from(a[i] != b[j]);
+            let mut least = changed.min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
+                let two_ago: &Vec<usize> = &before;
+                least = least.min(two_ago[j - 1] + 1);
+            }
+            row.push(least);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
 }
 
 /// The libraries and members that have this canonical name, plainest first.
@@ -129,22 +232,23 @@ pub const MEMBERS: &[(Library, &[&str])] = &[
     (Math, &[
         "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "copysign", "cos", "cosh",
         "degrees", "dist", "e", "erf", "erfc", "exp", "exp2", "expm1", "fmod", "fsum", "gamma", "hypot",
-        "inf", "isfinite", "isinf", "isnan", "lgamma", "log", "log10", "log1p", "log2", "nan", "pi",
+        "inf", "isfinite", "isinf", "isnan", "lgamma", "log10", "log1p", "log2", "nan", "pi",
         "radians", "remainder", "sin", "sinh", "sqrt", "tan", "tanh", "tau",
     ]),
     (Numpy, &[
-        "abs", "acos", "acosh", "all", "amax", "amin", "any", "arange", "argmax", "argmin", "argsort",
+        "abs", "acos", "acosh", "add", "all", "amax", "amin", "any", "arange", "argmax", "argmin", "argsort",
         "array", "asarray", "asin", "asinh", "atan", "atan2", "atanh", "bool", "broadcast_to", "cbrt",
-        "ceil", "clip", "concatenate", "copy", "copysign", "cos", "cosh", "cumprod", "cumsum", "degrees", "diag",
-        "diff", "dot", "e", "einsum", "empty", "empty_like", "exp", "exp2", "expand_dims", "expm1", "eye",
-        "flip", "float32", "float_power", "floor", "fmod", "full", "full_like", "heaviside", "hstack",
+        "ceil", "clip", "concatenate", "convolve", "copy", "copysign", "cos", "cosh", "cross", "cumprod", "cumsum",
+        "degrees", "diag", "diff", "divide", "dot", "dtype", "e", "einsum", "empty", "empty_like", "exp", "exp2", "expand_dims", "expm1", "eye",
+        "flip", "float32", "float_power", "floor", "floor_divide", "fmod", "full", "full_like", "heaviside", "hstack",
         "hypot", "identity", "inf", "inner", "interp", "isfinite", "isinf", "isnan", "linspace", "log",
         "log10", "log1p", "log2", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor",
-        "matmul", "maximum", "mean", "minimum", "mod", "moveaxis", "nan", "ndarray", "newaxis", "ones",
+        "matmul", "maximum", "mean", "median", "minimum", "mod", "moveaxis", "multiply", "nan", "ndarray", "ndim",
+        "negative", "newaxis", "ones",
         "ones_like", "outer", "pi", "pow", "prod", "radians", "ravel", "repeat", "reshape", "roll",
-        "round", "searchsorted", "sign", "sin", "sinh", "sort", "sqrt", "square", "squeeze", "stack",
-        "std", "sum", "swapaxes", "take", "tan", "tanh", "tile", "trace", "transpose", "trapezoid",
-        "trunc", "var", "vdot", "vstack", "where", "zeros", "zeros_like",
+        "round", "searchsorted", "shape", "sign", "sin", "sinh", "size", "sort", "sqrt", "square", "squeeze", "stack",
+        "std", "subtract", "sum", "swapaxes", "take", "tan", "tanh", "tensordot", "tile", "trace", "transpose",
+        "trapezoid", "tril", "triu", "trunc", "var", "vdot", "vstack", "where", "zeros", "zeros_like",
     ]),
     (Linalg, &["norm"]),
     (NumpyTyping, &["NDArray"]),
@@ -168,6 +272,7 @@ pub const MEMBERS: &[(Library, &[&str])] = &[
 ///   `prod_items`.
 /// - Python's `math.floor(x)` and `round(x)` are integers, NumPy's are floats: the integer ones are
 ///   `int_floor`, `int_ceil`, `int_trunc` and `int_round`.
+/// - `math.log` takes a base.
 /// - `math.pow` is a float also of integers, as NumPy's `float_power` is.
 /// - NumPy's `remainder` is Python's `%`; `math.remainder` is the one of IEEE 754.
 #[rustfmt::skip]
@@ -178,6 +283,7 @@ pub const CANONICAL: &[(Library, &str, &str)] = &[
     (Math,    "ceil",       "int_ceil"),
     (Math,    "trunc",      "int_trunc"),
     (Math,    "fabs",       "abs"),
+    (Math,    "log",        "log_of_base"),
     (Math,    "pow",        "float_power"),
     (Math,    "prod",       "prod_items"),
     (Numpy,   "max",        "amax"),
@@ -187,6 +293,7 @@ pub const CANONICAL: &[(Library, &str, &str)] = &[
     (Numpy,   "fix",        "trunc"),
     (Numpy,   "remainder",  "mod"),
     (Numpy,   "absolute",   "abs"),
+    (Numpy,   "true_divide", "divide"),
     (Numpy,   "fabs",       "abs"),
     (Numpy,   "power",      "pow"),
     (Numpy,   "arcsin",     "asin"),

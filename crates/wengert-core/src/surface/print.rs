@@ -181,6 +181,16 @@ impl Printer {
             DeclaredType::I64 => self.builtin("int"),
             DeclaredType::Bool => self.builtin("bool"),
             DeclaredType::Array(None) => self.builtin("ndarray"),
+            DeclaredType::List(None) => self.builtin("list"),
+            DeclaredType::List(Some(elements)) => {
+                let elements = match elements {
+                    Elem::F64 => DeclaredType::F64,
+                    Elem::F32 => DeclaredType::F32,
+                    Elem::I64 => DeclaredType::I64,
+                    Elem::Bool => DeclaredType::Bool,
+                };
+                format!("{}[{}]", self.builtin("list"), self.declared(elements))
+            }
             DeclaredType::Array(Some(elements)) => {
                 let elements = match elements {
                     Elem::F64 => "float64",

@@ -320,7 +320,10 @@ fn modules() {
     assert_eq!(module.constants.len(), 2);
     assert_eq!(expr(&module.constant("h").unwrap().value), "(* 2 g)");
     let f = module.function("f").unwrap();
-    assert_eq!(show(&f.body), "(return ($norm ($inv ($exp ($det x))) h))");
+    assert_eq!(
+        show(&f.body),
+        "(return ($norm ($numpy.linalg.inv ($exp ($numpy.linalg.det x))) h))"
+    );
     let params: Vec<_> =
         f.params.iter().map(|p| (&*p.name.text, p.annotation.map(|a| a.ty))).collect();
     assert_eq!(
@@ -395,7 +398,7 @@ fn inner_functions_see_the_variables_around_them() {
 
 #[test]
 fn declared_types() {
-    use DeclaredType::{Array, Bool, F32, F64, I64};
+    use DeclaredType::{Array, Bool, F32, F64, I64, List};
     let head = "from __future__ import annotations\nfrom typing import Any, List\nimport typing\n\
                 import numpy as np\nimport numpy.typing as npt\nimport wengert\n\
                 from numpy.typing import NDArray\nfrom numpy import float32 as single\n";
@@ -420,10 +423,11 @@ fn declared_types() {
         ("NDArray[np.float16]", Some(Array(None))),
         ("np.ndarray[Any, np.dtype[np.float32]]", Some(Array(Some(Elem::F32)))),
         ("np.ndarray[Any]", Some(Array(None))),
-        ("list", Some(Array(None))),
-        ("list[float]", Some(Array(Some(Elem::F64)))),
-        ("List[List[int]]", Some(Array(Some(Elem::I64)))),
-        ("typing.List[bool]", Some(Array(Some(Elem::Bool)))),
+        ("list", Some(List(None))),
+        ("list[float]", Some(List(Some(Elem::F64)))),
+        ("list[np.ndarray]", Some(Array(None))),
+        ("List[List[int]]", Some(List(Some(Elem::I64)))),
+        ("typing.List[bool]", Some(List(Some(Elem::Bool)))),
         ("'float'", Some(F64)),
         ("'npt.NDArray[np.float32]'", Some(Array(Some(Elem::F32)))),
         ("'no type at all'", None),

@@ -113,6 +113,18 @@ pub enum DeclaredType {
     Bool,
     /// An array, of any rank. Where no elements are declared, of whatever elements the argument has.
     Array(Option<Elem>),
+    /// A list of numbers, or of lists of them: arithmetic on it is not arithmetic on its elements.
+    List(Option<Elem>),
+}
+
+impl DeclaredType {
+    /// Whether arguments are several numbers, and of which kind where that is declared.
+    pub fn elements(self) -> Option<Option<Elem>> {
+        match self {
+            DeclaredType::Array(elements) | DeclaredType::List(elements) => Some(elements),
+            _ => None,
+        }
+    }
 }
 
 /// Statements executed in order.

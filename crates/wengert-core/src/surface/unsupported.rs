@@ -37,7 +37,7 @@ catalogue! {
     // Modules and functions.
     MODULE_STATEMENT "only imports, functions and constants can stand outside functions"
         => "move this into a function, or under `if __name__ == \"__main__\":`, which is skipped";
-    CONSTANT_TARGET "a constant is one name and its value"
+    CONSTANT_TARGET "a constant is a name and its value"
         => "write one assignment `name = value` for each constant";
     IMPORT_STAR "`import *` hides which names come from where"
         => "name what is imported: `from math import sin, pi`";
@@ -57,7 +57,7 @@ catalogue! {
         => "name each parameter";
     KEYWORD_ONLY "keyword-only parameters are not supported"
         => "remove the `*`; any parameter can be given by name";
-    DEFAULT "a default value must be a number or a bool written out"
+    DEFAULT "a default value must be a number or a bool, or arithmetic on numbers and constants above"
         => "write the number itself, or pass the value as an argument";
 
     // Statements.

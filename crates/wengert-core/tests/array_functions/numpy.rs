@@ -88,6 +88,21 @@ fn build(b: &mut Builder, name: &str, options: &[&str], v: &[Value]) -> Made {
         "inner" => arrays::inner(b, v[0], v[1]),
         "matmul" => arrays::matmul(b, v[0], v[1]),
         "outer" => arrays::outer(b, v[0], v[1]),
+        "cross" => arrays::cross(b, v[0], v[1]),
+        "tensordot" => arrays::tensordot(b, v[0], v[1], at(0)),
+        "convolve" => {
+            let overlap = match options[0] {
+                "full" => arrays::Overlap::Full,
+                "same" => arrays::Overlap::Same,
+                _ => arrays::Overlap::Valid,
+            };
+            arrays::convolve(b, v[0], v[1], overlap)
+        }
+        "median" => arrays::median(b, v[0], axis(0)),
+        "triangle" => {
+            let k = b.i64(options[1].parse().unwrap());
+            arrays::triangle(b, v[0], k, options[0] == "upper")
+        }
         "take" => arrays::take(b, v[0], v[1], at(0)),
         "searchsorted" => arrays::searchsorted(b, v[0], v[1], options[0] == "right"),
         "interp" => arrays::interp(b, v[0], v[1], v[2]),

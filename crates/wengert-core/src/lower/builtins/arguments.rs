@@ -6,6 +6,7 @@ use crate::lower::operand::{Operand, described, described_operand, described_ran
 use crate::lower::{Lowered, Lowering};
 use crate::ops::Scalar;
 use crate::span::{Diagnostic, Span};
+use crate::surface::names::shown;
 use crate::surface::tree::{Expr, ExprKind, Keyword};
 
 /// The arguments of a library function, in the order of its parameters.
@@ -31,6 +32,11 @@ impl Argument<'_> {
 }
 
 impl<'e> Given<'e> {
+    /// The name of the function for people.
+    pub(super) fn shown(&self) -> &str {
+        shown(self.name)
+    }
+
     /// Argument `k`, which cannot be left out.
     pub(super) fn needed(&self, k: usize) -> &Argument<'e> {
         match self.optional(k) {
@@ -57,7 +63,18 @@ impl Lowering<'_> {
         self.value(&operand, a.span())
     }
 
+    /// What an argument evaluates to. A list that is kept is an array just made: NumPy makes one of it.
     pub(super) fn operand(&mut self, a: &Argument) -> Lowered<Operand> {
+        Ok(match self.given_as(a)? {
+            Operand::Array(view) if self.env.is_list(view.storage) => {
+                Operand::fresh(self.read(&view, a.span()))
+            }
+            operand => operand,
+        })
+    }
+
+    /// The same, lists being lists.
+    pub(super) fn given_as(&mut self, a: &Argument) -> Lowered<Operand> {
         match a {
             Argument::Expr(e) => self.expr(e),
             Argument::Value(operand, _) => Ok(operand.clone()),
@@ -103,7 +120,7 @@ impl Lowering<'_> {
         if self.b.ty(v).is_array() {
             return Ok(());
         }
-        let message = format!("`{}` takes an array", given.name);
+        let message = format!("`{}` takes an array", given.shown());
         Err(Diagnostic::new("type", message)
             .label(a.span(), format!("this is {}", described(self.b.ty(v))))
             .help("make one, as in `np.array([a, b])`"))
@@ -116,28 +133,53 @@ impl Lowering<'_> {
         if matches!(operand, Operand::None) {
             return Ok(None);
         }
-        let v = self.as_scalar(&operand, a.span())?;
+        self.written_integer(&operand, a.span(), what).map(Some)
+    }
+
+    fn written_integer(&mut self, operand: &Operand, at: Span, what: &str) -> Lowered<i64> {
+        let v = self.as_scalar(operand, at)?;
         match self.b.func().as_const(v) {
-            Some(Scalar::I64(k)) => Ok(Some(k)),
-            Some(Scalar::Bool(b)) => Ok(Some(i64::from(b))),
+            Some(Scalar::I64(k)) => Ok(k),
+            Some(Scalar::Bool(b)) => Ok(i64::from(b)),
             _ => Err(Diagnostic::new("type", format!("{what} must be written out"))
-                .label(a.span(), "this is known only when it runs")
+                .label(at, "this is known only when it runs")
                 .help("write the number itself")),
         }
     }
 
+    /// The axes given as argument `k`: one, or a tuple of them; from the last to the first.
+    pub(super) fn axes(
+        &mut self,
+        given: &Given,
+        k: usize,
+        rank: usize,
+    ) -> Lowered<Option<Vec<usize>>> {
+        let Some(a) = given.optional(k) else { return Ok(None) };
+        let items = match self.operand(a)? {
+            Operand::None => return Ok(None),
+            Operand::Tuple(items) | Operand::List(items) => items,
+            one => vec![(one, a.span())],
+        };
+        let mut axes = Vec::new();
+        for (item, at) in items {
+            let axis = self.written_integer(&item, at, "an axis")?;
+            axes.push(counted_axis(axis, rank, at)?);
+        }
+        axes.sort_unstable_by(|a, b| b.cmp(a));
+        if axes.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err(Diagnostic::new("shape-mismatch", "an axis is named twice")
+                .label(a.span(), "these axes")
+                .help("name each axis once"));
+        }
+        Ok(Some(axes))
+    }
+
     /// The axis given as argument `k`, for an array of this rank.
     pub(super) fn axis(&mut self, given: &Given, k: usize, rank: usize) -> Lowered<Option<usize>> {
-        let Some(axis) = self.constant(given, k, "an axis")? else { return Ok(None) };
-        let at = if axis < 0 { axis + rank as i64 } else { axis };
-        if (0..rank as i64).contains(&at) {
-            return Ok(Some(at as usize));
+        match self.constant(given, k, "an axis")? {
+            Some(axis) => counted_axis(axis, rank, given.span_of(k)).map(Some),
+            None => Ok(None),
         }
-        let span = given.span_of(k);
-        let message = format!("axis {axis} does not exist: this is {}", described_rank(rank));
-        Err(Diagnostic::new("shape-mismatch", message)
-            .label(span, "this axis")
-            .help(format!("use one of 0 to {}", rank - 1)))
     }
 
     /// A shape: an integer or a tuple of them.
@@ -202,9 +244,9 @@ impl Lowering<'_> {
                 values.into_iter().map(|(v, at)| Ok((self.convert(v, elem, at)?, at))).collect()
             }
             other => {
-                Err(Diagnostic::new("type", format!("`{}` takes a list of arrays", given.name))
+                Err(Diagnostic::new("type", format!("`{}` takes a list of arrays", given.shown()))
                     .label(a.span(), format!("this is {}", described_operand(&other)))
-                    .help(format!("write `np.{}([a, b])`", given.name)))
+                    .help(format!("write `np.{}([a, b])`", given.shown())))
             }
         }
     }
@@ -222,7 +264,7 @@ impl Lowering<'_> {
         match odd {
             None => Ok(rank),
             Some((v, at)) => {
-                let message = format!("`{}` takes arrays of one rank", given.name);
+                let message = format!("`{}` takes arrays of one rank", given.shown());
                 Err(Diagnostic::new("shape-mismatch", message)
                     .label(*at, format!("this is {}", described_rank(self.b.ty(*v).rank())))
                     .label(parts[0].1, format!("the first is {}", described_rank(rank))))
@@ -236,8 +278,10 @@ impl Lowering<'_> {
         let dims = self.shape(a)?;
         match dims[..] {
             [n] => Ok(n),
-            _ => Err(Diagnostic::new("type", format!("`{}` takes one integer here", given.name))
-                .label(a.span(), "several numbers")),
+            _ => {
+                Err(Diagnostic::new("type", format!("`{}` takes one integer here", given.shown()))
+                    .label(a.span(), "several numbers"))
+            }
         }
     }
 
@@ -270,6 +314,18 @@ impl Lowering<'_> {
     }
 }
 
+/// An axis counted from 0.
+fn counted_axis(axis: i64, rank: usize, span: Span) -> Lowered<usize> {
+    let at = if axis < 0 { axis + rank as i64 } else { axis };
+    if (0..rank as i64).contains(&at) {
+        return Ok(at as usize);
+    }
+    let message = format!("axis {axis} does not exist: this is {}", described_rank(rank));
+    Err(Diagnostic::new("shape-mismatch", message)
+        .label(span, "this axis")
+        .help(format!("use one of 0 to {}", rank.saturating_sub(1))))
+}
+
 /// The storage an array shares memory with.
 pub(super) fn storage_of(operand: &Operand) -> Option<StorageId> {
     match operand {
@@ -287,6 +343,7 @@ pub(super) fn arrange<'e>(
     keywords: &'e [Keyword],
     span: Span,
 ) -> Lowered<Given<'e>> {
+    let (canonical, name) = (name, shown(name));
     let many = params.last() == Some(&"*");
     let names: Vec<&str> = params.iter().map(|p| p.trim_end_matches('?')).collect();
     let wrong = |message: String| {
@@ -323,5 +380,5 @@ pub(super) fn arrange<'e>(
             return Err(wrong(format!("`{name}` is called without its `{p}`")));
         }
     }
-    Ok(Given { name, args: given, span })
+    Ok(Given { name: canonical, args: given, span })
 }

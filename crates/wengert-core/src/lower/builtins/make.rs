@@ -1,10 +1,9 @@
 //! New arrays: of a shape, of a list, of a range.
 
 use super::arguments::{Argument, Given};
-use super::unknown_function;
 use crate::arrays;
 use crate::ir::{Elem, Value};
-use crate::lower::operand::Operand;
+use crate::lower::operand::{Operand, described_operand};
 use crate::lower::{Lowered, Lowering};
 use crate::span::{Diagnostic, Span};
 use crate::surface::tree::ExprKind;
@@ -59,13 +58,32 @@ impl Lowering<'_> {
         Operand::fresh(x)
     }
 
-    /// `list(...)` and `tuple(...)` of what is one of them already.
+    /// `list(...)` and `tuple(...)` of what is one of them already; `list(...)` of a vector.
     pub(super) fn kept_items(&mut self, given: &Given) -> Lowered<Operand> {
         let span = given.span;
         let a = given.needed(0);
-        match self.operand(a)? {
+        match self.given_as(a)? {
             items @ (Operand::Tuple(_) | Operand::List(_)) => Ok(items),
-            _ => Err(unknown_function(given.name, span)),
+            operand if given.name == "list" && self.is_vector(&operand) => {
+                let value = self.value(&operand, a.span())?;
+                self.b.at(span);
+                Ok(Operand::Array(self.stored_list(value, None)))
+            }
+            other => {
+                let message = format!("`{}` of {}", given.shown(), described_operand(&other));
+                let message = format!("{message} is not supported");
+                Err(Diagnostic::new("unsupported-function", message)
+                    .label(span, "here")
+                    .help("use the array itself: it can be indexed, looped over and returned"))
+            }
+        }
+    }
+
+    fn is_vector(&self, operand: &Operand) -> bool {
+        match operand {
+            Operand::Array(view) => self.rank_of(view) == 1,
+            Operand::Fresh(fresh) => self.b.ty(fresh.value).rank() == 1,
+            _ => false,
         }
     }
 

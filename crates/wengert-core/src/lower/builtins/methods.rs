@@ -58,6 +58,10 @@ impl Lowering<'_> {
             std::iter::once(Argument::Value(receiver, base.span)).chain(rest).collect()
         };
         match name.text.as_str() {
+            "copy" if self.is_list(&operand) => {
+                let args = all(operand);
+                self.function("list", args, keywords, span)
+            }
             "max" => self.function("amax", all(operand), keywords, span),
             "min" => self.function("amin", all(operand), keywords, span),
             "sum" | "mean" | "prod" | "argmax" | "argmin" | "cumsum" | "cumprod" | "dot"

@@ -12,10 +12,10 @@ mod numbers;
 mod reduce;
 mod shapes;
 
-use super::expr::similar;
 use super::operand::Operand;
 use super::{Lowered, Lowering, functions};
 use crate::span::{Diagnostic, Span};
+use crate::surface::names::{Library, instead, nearest, shown};
 use crate::surface::tree::{Expr, Keyword};
 use arguments::{Argument, Given, arrange};
 
@@ -44,6 +44,13 @@ const FUNCTIONS: &[(&str, &[&str], Lower)] = &[
     ("float_power", &["x1", "x2"], |l, g| l.power_or_rest(g)),
     ("mod", &["x1", "x2"], |l, g| l.power_or_rest(g)),
     ("divmod", &["x1", "x2"], |l, g| l.divided(g)),
+    ("log_of_base", &["x", "base?"], |l, g| l.logarithm(g)),
+    ("add", &["x1", "x2"], |l, g| l.arithmetic_of_two(g)),
+    ("subtract", &["x1", "x2"], |l, g| l.arithmetic_of_two(g)),
+    ("multiply", &["x1", "x2"], |l, g| l.arithmetic_of_two(g)),
+    ("divide", &["x1", "x2"], |l, g| l.arithmetic_of_two(g)),
+    ("floor_divide", &["x1", "x2"], |l, g| l.arithmetic_of_two(g)),
+    ("negative", &["x"], |l, g| l.opposite(g)),
     ("square", &["x"], |l, g| l.squared(g)),
     ("isnan", &["x"], |l, g| l.classified(g)),
     ("isinf", &["x"], |l, g| l.classified(g)),
@@ -80,6 +87,8 @@ const FUNCTIONS: &[(&str, &[&str], Lower)] = &[
     ("identity", &["n"], |l, g| l.eye(g)),
     ("diag", &["v"], |l, g| l.diagonal(g)),
     ("trace", &["a"], |l, g| l.diagonal(g)),
+    ("tril", &["m", "k?"], |l, g| l.triangle(g)),
+    ("triu", &["m", "k?"], |l, g| l.triangle(g)),
     ("sum", &["a", "axis?", "keepdims?"], |l, g| l.reduction(g)),
     ("mean", &["a", "axis?", "keepdims?"], |l, g| l.reduction(g)),
     ("prod", &["a", "axis?", "keepdims?"], |l, g| l.reduction(g)),
@@ -89,6 +98,7 @@ const FUNCTIONS: &[(&str, &[&str], Lower)] = &[
     ("all", &["a", "axis?", "keepdims?"], |l, g| l.reduction(g)),
     ("argmax", &["a", "axis?"], |l, g| l.along_axis(g)),
     ("argmin", &["a", "axis?"], |l, g| l.along_axis(g)),
+    ("median", &["a", "axis?", "keepdims?"], |l, g| l.reduction(g)),
     ("std", &["a", "axis?", "ddof?", "keepdims?"], |l, g| l.deviation(g)),
     ("var", &["a", "axis?", "ddof?", "keepdims?"], |l, g| l.deviation(g)),
     ("norm", &["x", "ord?", "axis?", "keepdims?"], |l, g| l.norm(g)),
@@ -105,6 +115,9 @@ const FUNCTIONS: &[(&str, &[&str], Lower)] = &[
     ("vdot", &["a", "b"], |l, g| l.product(g)),
     ("inner", &["a", "b"], |l, g| l.product(g)),
     ("outer", &["a", "b"], |l, g| l.product(g)),
+    ("cross", &["a", "b"], |l, g| l.product(g)),
+    ("tensordot", &["a", "b", "axes?"], |l, g| l.tensor_product(g)),
+    ("convolve", &["a", "v", "mode?"], |l, g| l.convolution(g)),
     ("einsum", &["subscripts", "*"], |l, g| l.einsum(g)),
     ("transpose", &["a", "axes?"], |l, g| l.reordered(g)),
     ("swapaxes", &["a", "axis1", "axis2"], |l, g| l.reordered(g)),
@@ -123,7 +136,7 @@ const FUNCTIONS: &[(&str, &[&str], Lower)] = &[
     ("tile", &["A", "reps"], |l, g| l.repeated(g)),
     ("repeat", &["a", "repeats"], |l, g| l.repeated(g)),
     ("where", &["condition", "x", "y"], |l, g| l.picked(g)),
-    ("clip", &["a", "a_min", "a_max"], |l, g| l.clipped(g)),
+    ("clip", &["a", "a_min?", "a_max?"], |l, g| l.clipped(g)),
     ("sort", &["a", "axis?"], |l, g| l.along_axis(g)),
     ("argsort", &["a", "axis?"], |l, g| l.along_axis(g)),
     ("sorted", &["iterable"], |l, g| l.along_axis(g)),
@@ -147,7 +160,7 @@ impl Lowering<'_> {
             _ => {
                 return Err(Diagnostic::new(
                     "unsupported-function",
-                    format!("`{name}` is not a value that can be used here"),
+                    format!("`{}` is not a value that can be used here", shown(name)),
                 )
                 .label(span, "used as a value")
                 .help("call it, as in `np.sin(x)`, or wrap it in a function of your own"));
@@ -175,23 +188,65 @@ impl Lowering<'_> {
         keywords: &'e [Keyword],
         span: Span,
     ) -> Lowered<Operand> {
-        if let Some(prim) = functions::row(name) {
-            return self.row_call(name, prim, args, keywords, span);
-        }
         let found = FUNCTIONS.iter().find(|(canonical, ..)| *canonical == name);
-        let Some((name, params, lower)) = found else { return Err(unknown_function(name, span)) };
-        let given = arrange(name, params, args, keywords, span)?;
-        lower(self, &given)
+        if let Some((name, params, lower)) = found {
+            let given = arrange(name, params, args, keywords, span)?;
+            return lower(self, &given);
+        }
+        match functions::row(name) {
+            Some(prim) => self.row_call(name, prim, args, keywords, span),
+            None => Err(unknown_function(name, span)),
+        }
     }
 }
 
+/// Whether there is a function of this canonical name.
+fn is_known(canonical: &str) -> bool {
+    FUNCTIONS.iter().any(|(name, ..)| *name == canonical) || functions::row(canonical).is_some()
+}
+
+/// The error for a function that is not there: `name` is its path, or its canonical name.
 fn unknown_function(name: &str, span: Span) -> Diagnostic {
-    let known = FUNCTIONS.iter().map(|(name, ..)| *name).chain(functions::names());
-    let near = known.filter(|k| !k.contains('_')).find(|k| similar(k, name));
     let error = Diagnostic::new("unsupported-function", format!("`{name}` is not supported"))
         .label(span, "here");
-    error.help(match near {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "write it with the functions there are, or as a loop; or compute it outside, and pass the result as an argument".into(),
+    if name == "print" {
+        let error = Diagnostic::new("unsupported-function", "nothing can be printed from here");
+        return error.label(span, "here").help(instead(name).unwrap_or_default());
+    }
+    let (path, member) = name.rsplit_once('.').unwrap_or(("", name));
+    let known =
+        |library: Library| library.members().filter(move |m| is_known(&library.canonical(m)));
+    let elsewhere = [Library::Numpy, Library::Special, Library::Math, Library::Wengert]
+        .into_iter()
+        .find(|library| known(*library).any(|m| m == member));
+    let meant = Library::from_path(path).and_then(|library| nearest(member, known(library)));
+    error.help(match (instead(name), elsewhere, meant) {
+        (Some(help), ..) => help.into(),
+        (None, Some(library), _) => format!("there is `{}.{member}`", library.path()),
+        (None, None, Some(meant)) => format!("did you mean `{path}.{meant}`?"),
+        (None, None, None) => "write it with the functions there are, or as a loop; or compute it outside, and pass the result as an argument".into(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::surface::names::{CANONICAL, MEMBERS};
+
+    #[test]
+    fn every_function_has_a_name_and_every_name_a_meaning() {
+        let names = FUNCTIONS.iter().map(|(name, ..)| *name).chain(functions::names());
+        for name in names {
+            let listed = MEMBERS.iter().any(|(_, members)| members.contains(&name));
+            let spelled = listed || CANONICAL.iter().any(|row| row.2 == name);
+            assert!(spelled, "nobody can call `{name}`");
+            assert!(!shown(name).starts_with("int_") && !shown(name).contains("_items"), "{name}");
+        }
+        let others = "e enumerate inf nan ndarray NDArray dtype newaxis pi range reversed tau zip";
+        let listed = MEMBERS.iter().flat_map(|(_, members)| members.iter());
+        for name in listed.filter(|name| !is_known(name)) {
+            let meant = others.split(' ').any(|o| o == *name) || instead(name).is_some();
+            assert!(meant, "`{name}` is listed, but neither there nor explained");
+        }
+    }
 }

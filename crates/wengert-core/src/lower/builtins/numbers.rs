@@ -4,10 +4,11 @@
 use super::arguments::{Argument, Given};
 use crate::arrays;
 use crate::ir::{Elem, Op, Value};
-use crate::lower::operand::{Operand, described_rank};
+use crate::lower::operand::{Operand, described_rank, join_elem};
 use crate::lower::{Lowered, Lowering};
 use crate::ops::Prim;
 use crate::span::{Diagnostic, Span};
+use crate::surface::names::shown;
 use crate::surface::tree::{BinaryOp, Keyword};
 
 impl Lowering<'_> {
@@ -20,6 +21,7 @@ impl Lowering<'_> {
         keywords: &[Keyword],
         span: Span,
     ) -> Lowered<Operand> {
+        let name = shown(name);
         if let Some(k) = keywords.first() {
             let message = format!("`{name}` takes no argument called `{}`", k.name.text);
             return Err(Diagnostic::new("unsupported-syntax", message)
@@ -69,8 +71,18 @@ impl Lowering<'_> {
     /// `float(x)` and `np.float32(x)`.
     pub(super) fn float_of(&mut self, given: &Given) -> Lowered<Operand> {
         let span = given.span;
-        let x = self.number(given, 0)?;
         let elem = if given.name == "float" { Elem::F64 } else { Elem::F32 };
+        let a = given.needed(0);
+        let operand = self.operand(a)?;
+        if let Operand::Text(text) = &operand {
+            let Ok(x) = text.trim().parse::<f64>() else {
+                return Err(Diagnostic::new("type", "this text is not a number")
+                    .label(a.span(), "here")
+                    .help("write `float(\"inf\")`, `float(\"nan\")`, or the number itself"));
+            };
+            return Ok(Operand::Scalar(self.b.float(elem, x)));
+        }
+        let x = self.value(&operand, a.span())?;
         let v = self.convert(x, elem, span)?;
         Ok(self.made(v))
     }
@@ -158,10 +170,10 @@ impl Lowering<'_> {
         let least = given.name == "min";
         if let [(x, at)] = values[..] {
             if self.b.ty(x).rank() != 1 {
-                let message = format!("`{}` takes several numbers or a vector", given.name);
+                let message = format!("`{}` takes several numbers or a vector", given.shown());
                 return Err(Diagnostic::new("type", message)
                     .label(at, format!("this is {}", described_rank(self.b.ty(x).rank())))
-                    .help(format!("use `np.{}(x)`", given.name)));
+                    .help(format!("use `np.{}(x)`", given.shown())));
             }
             let v = self.by(given, |b| match least {
                 true => arrays::min(b, x, None),
@@ -172,16 +184,19 @@ impl Lowering<'_> {
         let Some(((first, at), rest)) = values.split_first() else {
             return Err(Diagnostic::new(
                 "argument-count",
-                format!("`{}` needs arguments", given.name),
+                format!("`{}` needs arguments", given.shown()),
             )
             .label(span, "this call"));
         };
         let mut best = *first;
         for (v, other) in [(*first, *at)].iter().chain(rest) {
             if self.b.ty(*v).is_array() {
-                return Err(Diagnostic::new("type", format!("`{}` compares numbers", given.name))
-                    .label(*other, "this is an array")
-                    .help(format!("use `np.{}imum(x, y)`", given.name)));
+                return Err(Diagnostic::new(
+                    "type",
+                    format!("`{}` compares numbers", given.shown()),
+                )
+                .label(*other, "this is an array")
+                .help(format!("use `np.{}imum(x, y)`", given.shown())));
             }
         }
         for (v, _) in rest {
@@ -255,6 +270,50 @@ impl Lowering<'_> {
     pub(super) fn heaviside(&mut self, given: &Given) -> Lowered<Operand> {
         let (x, y) = (self.number(given, 0)?, self.number(given, 1)?);
         let v = self.by(given, |b| arrays::heaviside(b, x, y))?;
+        Ok(self.made(v))
+    }
+
+    /// `math.log`, to any base.
+    pub(super) fn logarithm(&mut self, given: &Given) -> Lowered<Operand> {
+        let span = given.span;
+        let mut logs = Vec::new();
+        for a in given.args.iter().flatten() {
+            let x = self.argument(a)?;
+            let x = self.convert(x, self.float_elem(x), span)?;
+            self.b.at(span);
+            logs.push(self.row(Prim::Log, x));
+        }
+        let v = match logs[..] {
+            [x, base] => self.combine(BinaryOp::Div, x, base, span)?,
+            _ => logs[0],
+        };
+        Ok(self.made(v))
+    }
+
+    /// `np.add` and its kin: operators under a name.
+    pub(super) fn arithmetic_of_two(&mut self, given: &Given) -> Lowered<Operand> {
+        let (x, y) = (self.number(given, 0)?, self.number(given, 1)?);
+        let op = match given.name {
+            "add" => BinaryOp::Add,
+            "subtract" => BinaryOp::Sub,
+            "multiply" => BinaryOp::Mul,
+            "divide" => BinaryOp::Div,
+            _ => BinaryOp::FloorDiv,
+        };
+        let v = self.combine(op, x, y, given.span)?;
+        Ok(self.made(v))
+    }
+
+    /// `np.negative`.
+    pub(super) fn opposite(&mut self, given: &Given) -> Lowered<Operand> {
+        let x = self.number(given, 0)?;
+        self.b.at(given.span);
+        let v = if self.elem(x).is_float() {
+            self.row(Prim::Neg, x)
+        } else {
+            let x = self.convert(x, Elem::I64, given.span)?;
+            self.row(Prim::INeg, x)
+        };
         Ok(self.made(v))
     }
 
@@ -351,14 +410,37 @@ impl Lowering<'_> {
         Ok(self.made(v))
     }
 
-    /// `np.clip`.
+    /// `np.clip`; a bound that is `None` or left out is none.
     pub(super) fn clipped(&mut self, given: &Given) -> Lowered<Operand> {
         let span = given.span;
-        let (x, lo, hi) = (self.number(given, 0)?, self.number(given, 1)?, self.number(given, 2)?);
-        let elem = self.float_elem(x);
-        let all = [x, lo, hi].map(|v| self.convert(v, elem, span));
-        let [x, lo, hi] = all;
-        let v = self.spread_row(Prim::Clamp, vec![x?, lo?, hi?], span);
+        let x = self.number(given, 0)?;
+        let mut bounds = [None, None];
+        for (k, bound) in bounds.iter_mut().enumerate() {
+            let Some(a) = given.optional(k + 1) else { continue };
+            let operand = self.operand(a)?;
+            if !matches!(operand, Operand::None) {
+                *bound = Some(self.value(&operand, a.span())?);
+            }
+        }
+        let given = [Some(x), bounds[0], bounds[1]].into_iter().flatten();
+        let elem = given.map(|v| self.elem(v)).reduce(join_elem).unwrap_or(Elem::F64);
+        if !elem.is_float() {
+            let mut v = x;
+            for (least, bound) in [(false, bounds[0]), (true, bounds[1])] {
+                if let Some(bound) = bound {
+                    v = self.larger(least, v, bound, true, span)?;
+                }
+            }
+            return self.copied(v, x);
+        }
+        let mut args = vec![self.convert(x, elem, span)?];
+        for (bound, none) in bounds.into_iter().zip([f64::NEG_INFINITY, f64::INFINITY]) {
+            args.push(match bound {
+                Some(v) => self.convert(v, elem, span)?,
+                None => self.b.float(elem, none),
+            });
+        }
+        let v = self.spread_row(Prim::Clamp, args, span);
         Ok(self.made(v))
     }
 }

@@ -13,18 +13,33 @@ impl Lowering<'_> {
     /// Reductions that are called alike.
     pub(super) fn reduction(&mut self, given: &Given) -> Lowered<Operand> {
         let x = self.array_value(given, 0)?;
-        let axis = self.axis(given, 1, self.b.ty(x).rank())?;
-        let v = self.by(given, |b| match given.name {
-            "sum" => arrays::sum(b, x, axis),
-            "mean" => arrays::mean(b, x, axis),
-            "prod" => arrays::prod(b, x, axis),
-            "amax" => arrays::max(b, x, axis),
-            "amin" => arrays::min(b, x, axis),
-            "any" => arrays::any(b, x, axis),
-            "all" => arrays::all(b, x, axis),
-            _ => arrays::logsumexp(b, x, axis),
-        })?;
-        self.keep_axis(given, 2, x, axis, v)
+        let rank = self.b.ty(x).rank();
+        let axes = self.axes(given, 1, rank)?;
+        let along: Vec<Option<usize>> = match &axes {
+            Some(axes) if axes.len() < rank => axes.iter().map(|a| Some(*a)).collect(),
+            _ => vec![None],
+        };
+        if along.len() > 1 && given.name == "median" {
+            let message = "`median` goes along one axis, or over all elements";
+            return Err(Diagnostic::new("unsupported-function", message)
+                .label(given.span_of(1), "these axes")
+                .help("join the axes first: `x.reshape(n, -1)`"));
+        }
+        let mut v = x;
+        for axis in along {
+            v = self.by(given, |b| match given.name {
+                "sum" => arrays::sum(b, v, axis),
+                "mean" => arrays::mean(b, v, axis),
+                "prod" => arrays::prod(b, v, axis),
+                "amax" => arrays::max(b, v, axis),
+                "amin" => arrays::min(b, v, axis),
+                "any" => arrays::any(b, v, axis),
+                "all" => arrays::all(b, v, axis),
+                "median" => arrays::median(b, v, axis),
+                _ => arrays::logsumexp(b, v, axis),
+            })?;
+        }
+        self.keep_axes(given, 2, x, axes.as_deref(), v)
     }
 
     /// `np.std` and `np.var`.
@@ -36,7 +51,7 @@ impl Lowering<'_> {
             "std" => arrays::std(b, x, axis, ddof),
             _ => arrays::variance(b, x, axis, ddof),
         })?;
-        self.keep_axis(given, 3, x, axis, v)
+        self.keep_axes(given, 3, x, axis.as_ref().map(std::slice::from_ref), v)
     }
 
     /// `np.linalg.norm`.
@@ -53,16 +68,16 @@ impl Lowering<'_> {
         }
         let axis = self.axis(given, 2, self.b.ty(x).rank())?;
         let v = self.by(given, |b| arrays::norm(b, x, axis))?;
-        self.keep_axis(given, 3, x, axis, v)
+        self.keep_axes(given, 3, x, axis.as_ref().map(std::slice::from_ref), v)
     }
 
-    /// Puts back the axis a reduction took away.
-    pub(super) fn keep_axis(
+    /// Puts back the axes a reduction took away; all of them where none is named.
+    fn keep_axes(
         &mut self,
         given: &Given,
         k: usize,
         x: Value,
-        axis: Option<usize>,
+        axes: Option<&[usize]>,
         v: Value,
     ) -> Lowered<Operand> {
         if self.constant(given, k, "`keepdims`")?.unwrap_or(0) == 0 {
@@ -70,8 +85,8 @@ impl Lowering<'_> {
         }
         let one = self.b.i64(1);
         let mut dims = self.b.dims(x);
-        match axis {
-            Some(axis) => dims[axis] = one,
+        match axes {
+            Some(axes) => axes.iter().for_each(|axis| dims[*axis] = one),
             None => dims.iter_mut().for_each(|d| *d = one),
         }
         let v = if self.b.ty(v).is_array() {
@@ -148,6 +163,9 @@ impl Lowering<'_> {
         if given.name == "flip" {
             return Ok(Operand::Fresh(Fresh { value: v, shares }));
         }
+        if given.name == "sorted" {
+            return Ok(Operand::Array(self.stored_list(v, None)));
+        }
         self.copied(v, x)
     }
 
@@ -181,7 +199,7 @@ impl Lowering<'_> {
         Ok(self.made(v))
     }
 
-    /// `dot`, `matmul`, `vdot`, `inner` and `outer`.
+    /// `dot`, `matmul`, `vdot`, `inner`, `outer` and `cross`.
     pub(super) fn product(&mut self, given: &Given) -> Lowered<Operand> {
         let span = given.span;
         let (x, y) = (self.number(given, 0)?, self.number(given, 1)?);
@@ -203,6 +221,7 @@ impl Lowering<'_> {
             "matmul" => arrays::matmul(b, x, y),
             "vdot" => arrays::vdot(b, x, y),
             "inner" => arrays::inner(b, x, y),
+            "cross" => arrays::cross(b, x, y),
             _ => arrays::outer(b, x, y),
         })?;
         Ok(self.made(v))
@@ -218,6 +237,61 @@ impl Lowering<'_> {
         // The diagonal of a matrix is part of it.
         let part = given.name == "diag" && self.b.ty(x).rank() == 2;
         Ok(if part { Operand::Fresh(Fresh { value: v, shares }) } else { self.made(v) })
+    }
+
+    /// `np.tril` and `np.triu`.
+    pub(super) fn triangle(&mut self, given: &Given) -> Lowered<Operand> {
+        let x = self.array_value(given, 0)?;
+        let k = match given.optional(1) {
+            Some(_) => self.whole_number(given, 1)?,
+            None => self.b.i64(0),
+        };
+        let v = self.by(given, |b| arrays::triangle(b, x, k, given.name == "triu"))?;
+        Ok(self.made(v))
+    }
+
+    /// `np.tensordot` over a number of axes.
+    pub(super) fn tensor_product(&mut self, given: &Given) -> Lowered<Operand> {
+        let (x, y) = (self.array_value(given, 0)?, self.array_value(given, 1)?);
+        if let Some(a) = given.optional(2)
+            && let Operand::Tuple(_) | Operand::List(_) = self.operand(a)?
+        {
+            let message = "`tensordot` takes the number of axes to sum over";
+            return Err(Diagnostic::new("unsupported-function", message)
+                .label(a.span(), "these are the axes themselves")
+                .help("say which axes are summed by `np.einsum('ij,jk->ik', a, b)`"));
+        }
+        let axes = self.constant(given, 2, "the number of axes")?.unwrap_or(2);
+        let Ok(axes) = usize::try_from(axes) else {
+            let message = "the number of axes cannot be negative";
+            return Err(
+                Diagnostic::new("shape-mismatch", message).label(given.span_of(2), "this number")
+            );
+        };
+        let v = self.by(given, |b| arrays::tensordot(b, x, y, axes))?;
+        Ok(self.made(v))
+    }
+
+    /// `np.convolve`.
+    pub(super) fn convolution(&mut self, given: &Given) -> Lowered<Operand> {
+        let (x, y) = (self.array_value(given, 0)?, self.array_value(given, 1)?);
+        let mode = match given.optional(2) {
+            Some(a) => self.operand(a)?,
+            None => Operand::Text("full".into()),
+        };
+        let overlap = match &mode {
+            Operand::Text(mode) if mode == "full" => arrays::Overlap::Full,
+            Operand::Text(mode) if mode == "same" => arrays::Overlap::Same,
+            Operand::Text(mode) if mode == "valid" => arrays::Overlap::Valid,
+            _ => {
+                let message = "`mode` is \"full\", \"same\" or \"valid\"";
+                return Err(
+                    Diagnostic::new("type", message).label(given.span_of(2), "none of them")
+                );
+            }
+        };
+        let v = self.by(given, |b| arrays::convolve(b, x, y, overlap))?;
+        Ok(self.made(v))
     }
 
     pub(super) fn einsum(&mut self, given: &Given) -> Lowered<Operand> {

@@ -38,14 +38,16 @@ impl Converter<'_> {
             "float32" | "f32" => DeclaredType::F32,
             "int" => DeclaredType::I64,
             "bool" => DeclaredType::Bool,
-            "ndarray" | "NDArray" | "list" | "List" => DeclaredType::Array(None),
+            "ndarray" | "NDArray" => DeclaredType::Array(None),
+            "list" | "List" => DeclaredType::List(None),
             _ => return None,
         })
     }
 
     /// `NDArray[np.float32]`, `np.ndarray[Any, np.dtype[np.float32]]` or `list[float]`.
     fn array_of(&self, array: &Py, inner: &Py, depth: u32) -> Option<DeclaredType> {
-        let elements = match (self.type_name(array)?.as_str(), inner) {
+        let name = self.type_name(array)?;
+        let elements = match (name.as_str(), inner) {
             ("NDArray" | "list" | "List", inner) => self.declared(inner, depth),
             ("ndarray", Py::Tuple(tuple)) => match tuple.elts.as_slice() {
                 [_, Py::Subscript(dtype)] if self.type_name(&dtype.value)? == "dtype" => {
@@ -56,14 +58,19 @@ impl Converter<'_> {
             ("ndarray", _) => None,
             _ => return None,
         };
-        Some(DeclaredType::Array(match elements {
+        // A list of arrays is read as the array they are the rows of.
+        let list = name != "NDArray"
+            && name != "ndarray"
+            && !matches!(elements, Some(DeclaredType::Array(_)));
+        let elements = match elements {
             Some(DeclaredType::F64) => Some(Elem::F64),
             Some(DeclaredType::F32) => Some(Elem::F32),
             Some(DeclaredType::I64) => Some(Elem::I64),
             Some(DeclaredType::Bool) => Some(Elem::Bool),
-            Some(DeclaredType::Array(elements)) => elements,
+            Some(DeclaredType::Array(elements) | DeclaredType::List(elements)) => elements,
             None => None,
-        }))
+        };
+        Some(if list { DeclaredType::List(elements) } else { DeclaredType::Array(elements) })
     }
 
     /// The canonical name of a type.

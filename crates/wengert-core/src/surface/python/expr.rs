@@ -101,10 +101,14 @@ impl Converter<'_> {
         match self.binding(name) {
             Some(Binding::Member(member)) => available(member, at).map(ExprKind::Builtin),
             Some(Binding::Library(library)) => Err(library_as_value(*library, at)),
-            None => Ok(match python_builtin(name) {
-                Some(builtin) if !self.is_defined(name) => ExprKind::Builtin(builtin),
-                _ => ExprKind::Name(name.to_owned()),
-            }),
+            None if self.is_defined(name) => Ok(ExprKind::Name(name.to_owned())),
+            None => match self.foreign.get(name) {
+                Some(error) => Err(error.clone().label(at, "used here")),
+                None => Ok(match python_builtin(name) {
+                    Some(builtin) => ExprKind::Builtin(builtin),
+                    None => ExprKind::Name(name.to_owned()),
+                }),
+            },
         }
     }
 
@@ -167,7 +171,9 @@ impl Converter<'_> {
         let Py::Name(root) = base else { return Ok(None) };
         let mut library = match self.binding(&root.id) {
             Some(Binding::Library(library)) => *library,
-            None if !self.is_defined(&root.id) => return not_imported(root).map_or(Ok(None), Err),
+            None if !self.is_defined(&root.id) && !self.foreign.contains_key(root.id.as_str()) => {
+                return not_imported(root).map_or(Ok(None), Err);
+            }
             _ => return Ok(None),
         };
         for part in path.iter().skip(1).rev() {

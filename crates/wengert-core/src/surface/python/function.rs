@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use ruff_python_ast::{self as ast, Expr as Py, Stmt as PyStmt};
 use ruff_text_size::Ranged;
 
+use super::constant::folded;
 use super::expr::reserved_name;
 use super::{Converted, Converter, ident, span, syntax};
 use crate::span::{Diagnostic, Span};
 use crate::surface::names::Binding;
-use crate::surface::tree::{Function, Name, Param, Stmt};
+use crate::surface::tree::{Expr, Function, Name, Param, Stmt};
 use crate::surface::unsupported as no;
 
 impl Converter<'_> {
@@ -99,11 +100,19 @@ impl Converter<'_> {
         params
     }
 
+    /// A default value: numbers, constants of the module above, and arithmetic on them.
+    fn default(&mut self, value: &Py) -> Converted<Expr> {
+        let refused = || no::DEFAULT.at(span(value.range()));
+        let expr = self.expr(value).map_err(|_| refused())?;
+        let local = |name: &str| self.scopes.iter().any(|locals| locals.contains(name));
+        let named = |name: &str| self.constants.get(name).filter(|_| !local(name));
+        folded(&expr, &named).ok_or_else(refused)
+    }
+
     fn param(&mut self, with_default: &ast::ParameterWithDefault) -> Converted<Param> {
         let parameter = &with_default.parameter;
         let default = match with_default.default.as_deref() {
-            Some(value) if is_literal(value) => Some(self.expr(value)?),
-            Some(value) => return Err(no::DEFAULT.at(span(value.range()))),
+            Some(value) => Some(self.default(value)?),
             None => None,
         };
         Ok(Param {
@@ -159,18 +168,6 @@ fn is_differentiable(decorator: &Py) -> bool {
         Py::Name(name) => name.id == "differentiable",
         Py::Attribute(attribute) => attribute.attr.id == "differentiable",
         Py::Call(call) => !call.func.is_call_expr() && is_differentiable(&call.func),
-        _ => false,
-    }
-}
-
-/// Whether this is a number or a bool, possibly with a sign.
-fn is_literal(value: &Py) -> bool {
-    match value {
-        Py::NumberLiteral(_) | Py::BooleanLiteral(_) => true,
-        Py::UnaryOp(unary) => {
-            matches!(unary.op, ast::UnaryOp::USub | ast::UnaryOp::UAdd)
-                && unary.operand.is_number_literal_expr()
-        }
         _ => false,
     }
 }

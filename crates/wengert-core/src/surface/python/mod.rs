@@ -14,6 +14,7 @@
 //! This folder is the only place that names the parser's types.
 
 mod annotation;
+mod constant;
 mod expr;
 mod function;
 mod iter;
@@ -30,7 +31,7 @@ use ruff_python_parser::{Mode, ParseOptions, parse_unchecked};
 use ruff_text_size::TextRange;
 
 use super::names::{Binding, Imports};
-use super::tree::{MAX_DEPTH, Module, Name};
+use super::tree::{Expr, MAX_DEPTH, Module, Name};
 use crate::span::{Diagnostic, Span};
 
 /// The most parse errors reported; later ones mostly follow from the first.
@@ -83,6 +84,10 @@ struct Converter<'a> {
     bound: BTreeMap<String, (Span, Option<Binding>)>,
     /// The functions and constants of the module.
     definitions: BTreeSet<String>,
+    /// The values of the constants so far.
+    constants: BTreeMap<String, Expr>,
+    /// Names imported from elsewhere, which can stand there as long as they are not used.
+    foreign: BTreeMap<String, Diagnostic>,
     /// The variables of the functions being converted, outermost first.
     scopes: Vec<BTreeSet<String>>,
     /// How many loops of its function are around the current statement.
@@ -100,6 +105,8 @@ impl<'a> Converter<'a> {
             imports,
             bound: BTreeMap::new(),
             definitions: BTreeSet::new(),
+            constants: BTreeMap::new(),
+            foreign: BTreeMap::new(),
             scopes: Vec::new(),
             loops: 0,
             depth: 0,

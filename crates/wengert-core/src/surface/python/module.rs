@@ -17,10 +17,10 @@ impl Converter<'_> {
                 PyStmt::Import(import) => self.import(import),
                 PyStmt::ImportFrom(import) => self.import_from(import),
                 PyStmt::FunctionDef(def) => self.define(&def.name.id, span(def.name.range)),
-                PyStmt::Assign(assign) => match assign.targets.as_slice() {
-                    [Py::Name(name)] => self.define(&name.id, span(name.range)),
+                PyStmt::Assign(assign) => assign.targets.iter().try_for_each(|t| match t {
+                    Py::Name(name) => self.define(&name.id, span(name.range)),
                     _ => Err(no::CONSTANT_TARGET.at(span(assign.range))),
-                },
+                }),
                 PyStmt::AnnAssign(assign) => match &*assign.target {
                     Py::Name(name) => self.define(&name.id, span(name.range)),
                     _ => Err(no::CONSTANT_TARGET.at(span(assign.range))),
@@ -37,7 +37,7 @@ impl Converter<'_> {
                     module.functions.extend(self.keep(function));
                 }
                 PyStmt::Assign(ast::StmtAssign { targets, value, range, .. }) => {
-                    if let [Py::Name(name)] = targets.as_slice() {
+                    for name in targets.iter().filter_map(Py::as_name_expr) {
                         let constant = self.constant(name, value, *range);
                         module.constants.extend(self.keep(constant));
                     }
@@ -91,24 +91,20 @@ impl Converter<'_> {
     fn import(&mut self, import: &ast::StmtImport) -> Converted<()> {
         for alias in &import.names {
             let asname = alias.asname.as_ref().map(|name| name.id.as_str());
-            let bound = self
-                .imports
-                .library(&alias.name.id, asname)
-                .map_err(|error| unknown_library(error, span(alias.range)))?;
-            self.imported(&bound, span(alias.range))?;
+            match self.imports.library(&alias.name.id, asname) {
+                Ok(bound) => self.imported(&bound, span(alias.range))?,
+                Err(error) => {
+                    let root = alias.name.id.split('.').next().unwrap_or_default();
+                    self.foreign(asname.unwrap_or(root), error, span(alias.range));
+                }
+            }
         }
         Ok(())
     }
 
     fn import_from(&mut self, import: &ast::StmtImportFrom) -> Converted<()> {
-        let path = match &import.module {
-            Some(path) if import.level == 0 => path.id.as_str(),
-            path => {
-                let name = path.as_ref().map_or("", |path| path.id.as_str());
-                let path = ".".repeat(import.level as usize) + name;
-                return Err(unknown_library(UnknownLibrary(path), span(import.range)));
-            }
-        };
+        let name = import.module.as_ref().map_or("", |path| path.id.as_str());
+        let path = &(".".repeat(import.level as usize) + name);
         if path == "__future__" {
             return Ok(());
         }
@@ -117,13 +113,22 @@ impl Converter<'_> {
                 return Err(no::IMPORT_STAR.at(span(import.range)));
             }
             let asname = alias.asname.as_ref().map(|name| name.id.as_str());
-            let bound = self
-                .imports
-                .member(path, &alias.name.id, asname)
-                .map_err(|error| unknown_library(error, span(import.range)))?;
-            self.imported(&bound, span(alias.range))?;
+            match self.imports.member(path, &alias.name.id, asname) {
+                Ok(bound) => self.imported(&bound, span(alias.range))?,
+                Err(error) => {
+                    self.foreign(asname.unwrap_or(&alias.name.id), error, span(import.range));
+                }
+            }
         }
         Ok(())
+    }
+
+    /// Notes a name imported from elsewhere.
+    fn foreign(&mut self, name: &str, error: UnknownLibrary, at: Span) {
+        let error = Diagnostic::new("unsupported-import", error.to_string())
+            .label(at, "imported here")
+            .help("import from `math`, `numpy`, `scipy.special` or `wengert`; copy other functions here");
+        self.foreign.insert(name.to_owned(), error);
     }
 
     fn constant(
@@ -133,6 +138,7 @@ impl Converter<'_> {
         range: TextRange,
     ) -> Converted<Constant> {
         let value = self.expr(value)?;
+        self.constants.insert(name.id.to_string(), value.clone());
         Ok(Constant {
             name: Name { text: name.id.to_string(), span: span(name.range) },
             value,
@@ -150,10 +156,4 @@ fn is_main_guard(test: &Py) -> bool {
         return false;
     };
     name.id == "__name__" && text.value.to_str() == "__main__"
-}
-
-fn unknown_library(error: UnknownLibrary, at: Span) -> Diagnostic {
-    Diagnostic::new("unsupported-import", error.to_string()).label(at, "imported here").help(
-        "import from `math`, `numpy`, `scipy.special` or `wengert`; copy other functions here",
-    )
 }

@@ -33,7 +33,7 @@ const BUILTINS: &[&str] = &[
     "pi",
     "numpy.erf",
     "numpy.linalg.trace",
-    "something",
+    "numpy.something",
     "max",
     "tuple",
 ];
@@ -108,7 +108,11 @@ impl Trees {
                 let elements = [Elem::F64, Elem::F32, Elem::I64, Elem::Bool];
                 let elements = (!self.one_in(3)).then(|| self.pick(&elements));
                 let types = [DeclaredType::F64, DeclaredType::F32, DeclaredType::I64];
-                let others = [DeclaredType::Bool, DeclaredType::Array(elements)];
+                let others = [
+                    DeclaredType::Bool,
+                    DeclaredType::Array(elements),
+                    DeclaredType::List(elements),
+                ];
                 let ty = if self.one_in(2) { self.pick(&types) } else { self.pick(&others) };
                 Annotation { ty, span: AT }
             });

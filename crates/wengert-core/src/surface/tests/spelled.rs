@@ -19,7 +19,7 @@ const SPELLINGS: &[(&str, &str)] = &[
     ("np.sum", "sum"), ("sum", "sum_items"), ("np.prod", "prod"), ("math.prod", "prod_items"), ("math.fsum", "fsum"),
     ("np.linalg.norm", "norm"), ("math.dist", "dist"),
     ("np.trapz", "trapezoid"), ("np.trapezoid", "trapezoid"), ("np.concat", "concatenate"), ("np.row_stack", "vstack"),
-    ("np.flatten", "flatten"), ("np.power", "pow"), ("np.pow", "pow"), ("pow", "pow"),
+    ("np.flatten", "numpy.flatten"), ("np.power", "pow"), ("np.pow", "pow"), ("pow", "pow"),
     ("math.pow", "float_power"), ("np.float_power", "float_power"),
     ("np.remainder", "mod"), ("np.mod", "mod"), ("math.fmod", "fmod"), ("np.fmod", "fmod"), ("math.remainder", "remainder"),
     ("np.absolute", "abs"), ("np.abs", "abs"), ("math.fabs", "abs"), ("abs", "abs"),
@@ -40,7 +40,7 @@ const SPELLINGS: &[(&str, &str)] = &[
     // What a library does not have is not what another has by that name.
     ("np.erf", "numpy.erf"), ("math.zeros", "math.zeros"), ("np.len", "numpy.len"), ("np.range", "numpy.range"),
     ("np.float", "numpy.float"), ("np.linalg.trace", "numpy.linalg.trace"), ("wengert.sin", "wengert.sin"),
-    ("np.something", "something"), ("np.linalg.inv", "inv"),
+    ("np.something", "numpy.something"), ("np.linalg.inv", "numpy.linalg.inv"),
 ];
 
 #[test]

@@ -95,3 +95,57 @@ def bits(n: int, m: int):
 
 def powers(x, y, n: int):
     return x ** y, x ** n, 2 ** n, x ** 0.5, (-x) ** 3, n ** 2
+
+
+def operators_by_name(x, y):
+    a = np.add(x, y) * np.subtract(x, 2.0) - np.multiply(3, x)
+    return np.divide(a, y), np.power(x, 3), np.negative(x), np.true_divide(a, 2), np.floor_divide(7.5, 2)
+
+
+def products_of_other_kinds(a, b, x, y):
+    c = np.cross(x[:3], y[2:])
+    t = np.tensordot(a, b, axes=1)
+    return c, t, np.tensordot(a, a), np.convolve(x, y), np.convolve(x, y[:2], "same"), np.convolve(x, y[1:3], mode="valid")
+
+
+def triangles(a, n: int):
+    return np.tril(a), np.triu(a, 1), np.tril(a, k=-1), np.triu(a, k=n - 4)
+
+
+def medians(a, x):
+    return np.median(x), np.median(a), np.median(a, axis=0), np.median(a, axis=-1, keepdims=True)
+
+
+def several_axes(a):
+    c = a[:, :, None] * np.array([1.0, 2.5])
+    s = np.sum(c, axis=(0, 2)) + c.mean(axis=(0, -1))
+    return s, np.max(c, axis=(1, 2)), np.sum(c, axis=(0, 1, 2)), np.sum(c, axis=(1, 2), keepdims=True), c.sum((0, 1))
+
+
+def clipped_on_one_side(x, n: int):
+    low = np.clip(x, 0.4, None) + np.clip(x, None, a_max=0.7)
+    return low, np.clip(n, 5, None), np.clip(n, 0, 3), np.clip(x, 0.2, 0.6), np.clip(0.9, None, x)
+
+
+def picked_one_by_one(a, y, n):
+    rows = np.arange(n)
+    return a[rows, y], a[np.arange(n), -y] * 2.0, a[1, y], np.sum(a[rows, y]) * a[-1, 0]
+
+
+def picked_along(a, y):
+    return a[:, y], a[1:, y], a[:1, y[::-1]] * 3.0
+
+
+def zipped_tuples(x, y):
+    total = 0.0
+    for u, v in zip((x, y, 2.0 * x), (y, x, y)):
+        total = total * 0.5 + np.sum(u * v)
+    for k, (w, f) in enumerate(zip([1.0, 2.0, 3.0], x)):
+        total += k * w * f
+    for k, u in enumerate((x, y), start=2):
+        total += k * np.sum(u)
+    for u in reversed((x, y)):
+        total = total * 2.0 + u[0]
+    for i, f in zip(range(1, 4), (0.5, 0.25)):
+        total += i * f
+    return total

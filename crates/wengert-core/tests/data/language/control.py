@@ -1,8 +1,11 @@
 # Loops, branches, functions.
 import math
 import numpy as np
+import os
+from collections import OrderedDict
 
 SCALE = 2.5
+FIRST = SECOND = 0.25
 STEPS = 3
 
 
@@ -206,3 +209,102 @@ def apply(caller_of_apply, v):
 
 def caller_of_apply(x):
     return apply(lambda v: v * v, x)
+
+
+def set_before_break(x):
+    while True:
+        y = x * 0.5 + 0.1
+        if y < 0.3:
+            break
+        x = y
+    return y * x
+
+
+def set_at_each_break(x, y):
+    k = 0
+    while True:
+        k += 1
+        x = x * 0.8 + 0.02 * y
+        if x < 0.3:
+            last = x * y
+            why = 1
+            break
+        elif k > 5:
+            last, why = x + y, 2.5
+            break
+    return last * why
+
+
+def set_in_nested_branches(x, limit):
+    n = 0
+    while True:
+        n += 1
+        x = x * 1.3
+        if x > limit:
+            z = np.array([x, x * x])
+            w = [x, 2.0]
+            if x > 2.0 * limit:
+                break
+            if n > 3:
+                w[1] = 7.0
+                z[0] = limit * x
+                break
+        elif n > 50:
+            return x, x, 0
+        else:
+            continue
+    return z[0] * w[1], z[1], n
+
+
+def loops_inside_each_other(x):
+    while True:
+        while True:
+            y = x * 0.7
+            x = y
+            if y < 0.5:
+                break
+        z = y * 2.0
+        if z < 0.9:
+            break
+    return z + y
+
+
+def logarithms_to_a_base(x, y):
+    return math.log(x, 2) + math.log(y, x + 1.0) * math.log(x), math.log(8, 2)
+
+
+def numbers_from_text(x):
+    best = float("inf")
+    worst = -float("Infinity")
+    for v in [x, 2.0 * x, 0.3]:
+        best = min(best, v)
+        worst = max(worst, v)
+    return best + worst * float("1e-1"), np.isnan(float("nan"))
+
+
+def computed_defaults(x, dt=1.0 / 100, turn=2 * math.pi, n=2**3 - 1, scale=-SCALE * 2):
+    return x * dt + turn, n * x * scale + FIRST * SECOND
+
+
+def with_defaults(x):
+    return computed_defaults(x, n=3)
+
+
+def one_name_in_both_loops(x):
+    while True:
+        x = x * 0.9
+        while True:
+            y = x * 0.7
+            x = x * 0.8
+            if y < 0.9:
+                break
+        if y < 0.5:
+            y = y * 3.0
+            break
+        if x > 5.0:
+            continue
+        y = np.array([x, y])
+        if x < 0.7:
+            y = y[0] * 2.0
+            break
+    return y + x

@@ -1,0 +1,6 @@
+# call: f(x=[[1.0, 2.0], [3.0, 4.0]])
+import numpy as np
+
+
+def f(x):
+    return np.sum(np.linalg.inv(x))

@@ -1,0 +1,4 @@
+# call: f(x=[1.0, 2.0])
+def f(x: list[float]):
+    y = x.copy() + sorted(x)
+    return y[0]
