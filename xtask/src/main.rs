@@ -14,7 +14,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
 /// The long runs: package, test, the variable that scales it, and how far.
-const LONG: [(&str, &str, &str, &str); 6] = [
+const LONG: [(&str, &str, &str, &str); 7] = [
     // Random programs: modes against each other and finite differences, loops run in parts.
     ("wengert-core", "generated", "WENGERT_PROGRAMS", "20000"),
     // Random programs: native code of both kinds against the interpreter, to the bit.
@@ -25,6 +25,8 @@ const LONG: [(&str, &str, &str, &str); 6] = [
     ("wengert", "python", "WENGERT_PROGRAMS", "5000"),
     // Texts near programs.
     ("wengert", "fuzz", "WENGERT_FUZZ_SECONDS", "600"),
+    // Workloads against their references; the plates take seconds.
+    ("wengert-bench", "references", "WENGERT_ITERATIONS", "1000"),
     // Elementary functions against the machine's library; `precision` compares them with MPFR.
     ("wengert-core", "elementary", "WENGERT_POINTS", "2000000"),
 ];

@@ -3,7 +3,8 @@
 //! Every workload has its primal (`*_value`) and its value with the gradient (`*_grad`), written
 //! out by hand for one core, in double precision. Tapes live in vectors that the caller keeps, so
 //! that repeated calls do not allocate. Each function picks at run time between a build for AVX2
-//! with FMA and the plain build of the same body.
+//! with FMA and the plain build of the same body. What works on matrices, plates and many paths is in
+//! files of its own, each of which says why it is fast.
 
 use crate::hand_math::{sin, sin_cos, sin_cos_block, tanh};
 
@@ -28,6 +29,13 @@ macro_rules! dispatch {
         }
     };
 }
+
+pub mod adam;
+mod dense;
+pub mod heat;
+pub mod heston;
+pub mod rnn;
+pub mod solvers;
 
 /// Resizes a tape without clearing what it holds.
 #[inline(always)]

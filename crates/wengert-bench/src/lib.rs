@@ -1,10 +1,18 @@
 //! Loop workloads, their hand-written adjoints, and the measuring of one against the other.
 //!
-//! Reading order: [`workload`] (the loops, their references and how they are compiled), [`hand`]
-//! (the same by hand, with [`hand_math`]; [`hand_scalar`] for one that
-//! looks ahead in lanes), [`measure`] (timing), [`passes`] (what the fixed pipeline
-//! saves), [`lowering`] (how long text takes to become IR).
+//! Reading order: [`workload`] (what a workload is and how it is compiled), [`catalogue`] (all of them, with
+//! their references; inputs are in [`data`]), [`hand`] (the same by hand, with [`hand_math`]; [`hand_scalar`]
+//! for one that looks ahead in lanes; ready to run in [`by_hand`]), [`measure`] (timing, with [`clock`]),
+//! [`all`] (everything in one report, with [`bandwidth`] and [`compile_time`]),
+//! [`passes`] (what the fixed pipeline saves), [`lowering`] (how long text takes to become IR).
 
+pub mod all;
+pub mod bandwidth;
+pub mod by_hand;
+pub mod catalogue;
+pub mod clock;
+pub mod compile_time;
+pub mod data;
 pub mod hand;
 pub mod hand_math;
 pub mod hand_scalar;

@@ -1,3 +1,7 @@
+//! `cargo run --release -p wengert-bench -- all [--long] [--json FILE] [--seconds S] [WORKLOAD ...]`
+//!
+//! Every workload against the adjoint by hand and its bar; how time grows with iterations; compile times.
+//!
 //! `cargo run --release -p wengert-bench -- loops [--json] [--seconds S] [WORKLOAD ...]`
 //!
 //! Seconds for the value and gradient of each loop workload, against the adjoint by hand.
@@ -13,27 +17,38 @@
 use std::process::ExitCode;
 use wengert_bench::measure::measure;
 use wengert_bench::workload::{ALL, Workload};
-use wengert_bench::{lowering, passes};
+use wengert_bench::{all, lowering, passes};
 
-const USAGE: &str = "usage: wengert-bench loops [--json] [--seconds S] [WORKLOAD ...]
+const USAGE: &str = "usage: wengert-bench all [--long] [--json FILE] [--seconds S] [WORKLOAD ...]
+       wengert-bench loops [--json] [--seconds S] [WORKLOAD ...]
        wengert-bench passes
        wengert-bench lower [--json] [--seconds S]
-workloads: a a0 c f2 h";
+workloads: a a0 b c c3 d d2 e f1 f2 f3 g h";
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
     let command = words.next();
     match command.as_deref() {
-        Some("loops" | "lower") => {}
+        Some("all" | "loops" | "lower") => {}
         Some("passes") => return count_passes(),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
         }
     }
+    let everything = command.as_deref() == Some("all");
     let (mut json, mut budget, mut chosen) = (false, 1.0, Vec::new());
+    let (mut long, mut file) = (false, None);
     while let Some(word) = words.next() {
         match word.as_str() {
+            "--long" if everything => long = true,
+            "--json" if everything => match words.next() {
+                Some(path) => file = Some(path),
+                None => {
+                    eprintln!("--json takes a file\n{USAGE}");
+                    return ExitCode::from(2);
+                }
+            },
             "--json" => json = true,
             "--seconds" => match words.next().and_then(|s| s.parse().ok()) {
                 Some(s) => budget = s,
@@ -50,6 +65,16 @@ fn main() -> ExitCode {
                 }
             },
         }
+    }
+    if everything {
+        return match all::run(&all::Plan { budget, long, json: file, chosen }) {
+            Ok(true) => ExitCode::SUCCESS,
+            Ok(false) => ExitCode::FAILURE,
+            Err(e) => {
+                eprintln!("{e}");
+                ExitCode::FAILURE
+            }
+        };
     }
     if command.as_deref() == Some("lower") {
         return time_lowering(json, budget);
@@ -88,11 +113,7 @@ fn main() -> ExitCode {
                     row.lanes_s.map_or("-".into(), |s| format!("{s:.3e}")),
                     row.tape_bytes_per_iteration,
                     row.compile_s,
-                    match row.error {
-                        None => "-".into(),
-                        Some((e, true)) => format!("{e:.1e}"),
-                        Some((e, false)) => format!("{e:.1e}!"),
-                    },
+                    row.shown_error(),
                 ),
                 Err(e) => {
                     eprintln!("{}: {e}", workload.name);

@@ -1,12 +1,13 @@
 //! Timing: compiled gradients against those by hand, turn by turn in one run, so that a noisy machine
 //! disturbs both alike. The least of several runs counts.
 
+use crate::clock::Least;
 use std::time::Instant;
 use wengert_core::check::floats;
 use wengert_core::interp::Val;
 use wengert_runtime::{Arg, Options};
 
-use crate::workload::{BuildError, Scratch, Workload};
+use crate::workload::{BuildError, Workload};
 
 /// One row of the table.
 #[derive(Clone, Debug)]
@@ -27,6 +28,8 @@ pub struct Row {
     pub lanes_s: Option<f64>,
     /// Tape bytes per iteration.
     pub tape_bytes_per_iteration: f64,
+    /// The most bytes of arrays held at once.
+    pub array_peak_bytes: u64,
     /// Seconds from source text to native code.
     pub compile_s: f64,
     /// Disagreement with the reference, where there is one for this size.
@@ -39,10 +42,19 @@ impl Row {
         self.gradient_s / self.hand_s
     }
 
+    /// Its disagreement with the reference, marked where that is too much.
+    pub fn shown_error(&self) -> String {
+        match self.error {
+            None => "-".into(),
+            Some((e, true)) => format!("{e:.1e}"),
+            Some((e, false)) => format!("{e:.1e}!"),
+        }
+    }
+
     /// The row as a JSON object.
     pub fn json(&self) -> String {
         format!(
-            "{{\"workload\": \"{}\", \"backend\": \"{}\", \"n\": {}, \"primal_s\": {:e}, \"gradient_s\": {:e}, \"hand_s\": {:e}, \"ratio_to_hand\": {:.4}, \"tape_bytes_per_iteration\": {}, \"compile_s\": {:e}, \"hand_lanes_s\": {}, \"error\": {}}}",
+            "{{\"workload\": \"{}\", \"backend\": \"{}\", \"n\": {}, \"primal_s\": {:e}, \"gradient_s\": {:e}, \"hand_s\": {:e}, \"ratio_to_hand\": {:.4}, \"tape_bytes_per_iteration\": {}, \"array_peak_bytes\": {}, \"compile_s\": {:e}, \"hand_lanes_s\": {}, \"error\": {}}}",
             self.workload,
             self.backend,
             self.n,
@@ -51,6 +63,7 @@ impl Row {
             self.hand_s,
             self.ratio(),
             self.tape_bytes_per_iteration,
+            self.array_peak_bytes,
             self.compile_s,
             self.lanes_s.map_or("null".into(), |s| format!("{s:e}")),
             self.error.map_or("null".into(), |(e, _)| format!("{e:e}")),
@@ -62,12 +75,6 @@ fn args(values: &[Val]) -> Vec<Arg<'_>> {
     values.iter().filter_map(Arg::from_val).collect()
 }
 
-fn seconds<T>(f: impl FnOnce() -> T) -> (f64, T) {
-    let start = Instant::now();
-    let result = f();
-    (start.elapsed().as_secs_f64(), result)
-}
-
 /// Measures one workload at one size for about `budget` seconds.
 pub fn measure(workload: &Workload, n: usize, budget: f64) -> Result<Row, MeasureError> {
     let (_, compiled) = workload.compile()?;
@@ -77,28 +84,23 @@ pub fn measure(workload: &Workload, n: usize, budget: f64) -> Result<Row, Measur
     gradient_args.push(Arg::F64(1.0));
     let entry = format!("{}.vjp", compiled.function);
     let options = Options::default();
-    let mut scratch = Scratch::default();
-    let mut best = [f64::INFINITY; 3];
-    let mut lanes_s = None;
-    let mut tape = 0;
+    let mut hand = (workload.hand)(n);
+    let mut lanes = workload.lanes.map(|lanes| lanes(n));
+    let [mut primal, mut backward, mut by_hand, mut in_lanes] = [Least::default(); 4];
+    let mut peak = wengert_runtime::Stats::default();
     let mut results = Vec::new();
     let start = Instant::now();
     // The first round warms caches and memory and counts like the others: the least is taken.
     let mut rounds = 0;
     while rounds < 3 || (start.elapsed().as_secs_f64() < budget && rounds < 10_000) {
-        let (t, out) = seconds(|| compiled.value.call(&compiled.function, &primal_args, &options));
-        out?;
-        best[0] = best[0].min(t);
-        let (t, out) = seconds(|| compiled.gradient.call(&entry, &gradient_args, &options));
-        let (out, stats) = out?;
-        best[1] = best[1].min(t);
-        tape = stats.tape_peak_bytes;
+        primal.time(|| compiled.value.call(&compiled.function, &primal_args, &options))?;
+        let (out, stats) =
+            backward.time(|| compiled.gradient.call(&entry, &gradient_args, &options))?;
+        peak = stats;
         results = out;
-        let (t, _) = seconds(|| std::hint::black_box((workload.hand)(n, &mut scratch)));
-        best[2] = best[2].min(t);
-        if let Some(lanes) = workload.lanes {
-            let (t, _) = seconds(|| std::hint::black_box(lanes(n, &mut scratch)));
-            lanes_s = Some(lanes_s.map_or(t, |best: f64| best.min(t)));
+        by_hand.time(|| std::hint::black_box(hand.run()));
+        if let Some(lanes) = &mut lanes {
+            in_lanes.time(|| std::hint::black_box(lanes.run()));
         }
         rounds += 1;
     }
@@ -108,11 +110,12 @@ pub fn measure(workload: &Workload, n: usize, budget: f64) -> Result<Row, Measur
         workload: workload.name,
         backend: "jit",
         n,
-        primal_s: best[0],
-        gradient_s: best[1],
-        hand_s: best[2],
-        lanes_s,
-        tape_bytes_per_iteration: tape as f64 / (workload.iterations)(n) as f64,
+        primal_s: primal.seconds(),
+        gradient_s: backward.seconds(),
+        hand_s: by_hand.seconds(),
+        lanes_s: lanes.is_some().then(|| in_lanes.seconds()),
+        tape_bytes_per_iteration: peak.tape_peak_bytes as f64 / (workload.iterations)(n) as f64,
+        array_peak_bytes: peak.array_peak_bytes,
         compile_s: compiled.compile_s,
         error: workload.compare(n, flat[0], &flat[1..]),
     })

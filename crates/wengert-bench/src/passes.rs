@@ -5,9 +5,6 @@
 use crate::workload::Workload;
 use wengert_core::transform::account::{Account, account};
 
-/// Iterations that are counted.
-const SIZE: usize = 1000;
-
 /// The heading of the table.
 pub fn heading() -> String {
     format!(
@@ -19,7 +16,7 @@ pub fn heading() -> String {
 /// The line of a workload.
 pub fn line(workload: &Workload) -> Result<String, String> {
     let (module, function) = workload.lowered().map_err(|e| e.to_string())?;
-    let args = (workload.args)(SIZE);
+    let args = (workload.args)(workload.small.last().copied().unwrap_or(1));
     let Account { before, after } =
         account(&module, &function, workload.wrt, &args).map_err(|e| e.to_string())?;
     let pair = |a: u64, b: u64| format!("{a:>11} {b:>11}");

@@ -1,9 +1,6 @@
-//! The workloads: ordinary loops, compiled from their source, with reference gradients.
+//! What a workload is: an ordinary loop, compiled from its source, with a reference gradient.
 //!
-//! The names are those of the benchmark table: `a` scalar recurrence, `a0` the same whose adjoint
-//! decays, `c` Lorenz by RK4, `f2` Kepler's equation by fixed point, `h` in-place recurrence.
-// References come from extended precision and keep all its digits.
-#![allow(clippy::excessive_precision)]
+//! The list of them is [`ALL`](crate::catalogue::ALL).
 
 use std::time::Instant;
 use wengert_core::check::Derived;
@@ -15,27 +12,46 @@ use wengert_core::surface::python;
 use wengert_core::transform::pipeline;
 use wengert_runtime::{CompileError, Program};
 
-use crate::{hand, hand_scalar};
+use crate::by_hand::ByHand;
+pub use crate::catalogue::ALL;
 
 /// A workload: its source, its arguments for a size, and the adjoint by hand.
 pub struct Workload {
-    /// Its name.
+    /// Its name in the table.
     pub name: &'static str,
-    source: &'static str,
+    /// A line about it.
+    pub about: &'static str,
+    /// Its program; the last function is the one to differentiate.
+    pub source: &'static str,
     /// Parameters differentiated by.
     pub wrt: &'static [usize],
     /// Sizes it is measured at.
     pub sizes: &'static [usize],
+    /// Sizes the interpreter can run.
+    pub small: &'static [usize],
     /// Arguments for a size.
     pub args: fn(usize) -> Vec<Val>,
-    /// Value and gradient by hand: the value, then the gradient, written behind one another.
-    pub hand: fn(usize, &mut Scratch) -> Vec<f64>,
-    /// The same where it can look ahead and use vector lanes.
-    pub lanes: Option<fn(usize, &mut Scratch) -> f64>,
+    /// Value and gradient by hand.
+    pub hand: fn(usize) -> Box<dyn ByHand>,
+    /// The same where it can look ahead, or beside, and use vector lanes.
+    pub lanes: Option<fn(usize) -> Box<dyn ByHand>>,
     /// Iterations the loop makes at a size.
     pub iterations: fn(usize) -> usize,
+    /// At most so many times the time by hand.
+    pub bar: Option<f64>,
+    /// How the gradient is compared: what its numbers, in order, are turned into.
+    pub parts: &'static [Part],
     /// Reference value and gradient (or its digest) at a size, and the agreement expected.
     pub reference: Option<Reference>,
+}
+
+/// A part of a gradient, compared relative to its own largest number.
+#[derive(Clone, Copy, Debug)]
+pub enum Part {
+    /// All that are left, as they are.
+    Numbers,
+    /// The digest of so many numbers, or of all that are left.
+    Digest(Option<usize>),
 }
 
 /// What a workload must give.
@@ -47,153 +63,6 @@ pub struct Reference {
     /// Largest disagreement relative to the largest component.
     pub tolerance: f64,
 }
-
-/// Memory the adjoints by hand use again from call to call.
-#[derive(Debug, Default)]
-pub struct Scratch {
-    tape: Vec<f64>,
-    x: Vec<f64>,
-    start: Vec<f64>,
-    grad: Vec<f64>,
-}
-
-const A: [f64; 3] = [0.9, 0.1, 0.5];
-const LORENZ: [f64; 6] = [10.0, 28.0, 8.0 / 3.0, 1.0, 1.0, 1.0];
-const KEPLER: [f64; 2] = [0.01, 0.99];
-
-fn numbers(values: &[f64], n: usize) -> Vec<Val> {
-    values.iter().map(|x| Val::f64(*x)).chain([Val::i64(n as i64)]).collect()
-}
-
-fn joined(value: f64, gradient: &[f64]) -> Vec<f64> {
-    std::iter::once(value).chain(gradient.iter().copied()).collect()
-}
-
-/// Every workload.
-pub const ALL: &[Workload] = &[
-    Workload {
-        name: "a",
-        source: include_str!("../programs/a.py"),
-        wrt: &[0, 1, 2],
-        sizes: &[1_000_000],
-        args: |n| numbers(&A, n),
-        hand: |n, s| {
-            let (value, grad) = hand::a_grad(A, n, &mut s.tape);
-            joined(value, &grad)
-        },
-        lanes: None,
-        iterations: |n| n,
-        reference: Some(Reference {
-            n: 1_000_000,
-            expected: &[
-                5.01595964238704254e-01,
-                1.14996914974113894e+00,
-                2.29262042640867127e+00,
-                2.06881111383359055e-06,
-            ],
-            tolerance: 1e-10,
-        }),
-    },
-    Workload {
-        name: "a0",
-        source: include_str!("../programs/a0.py"),
-        wrt: &[0, 1],
-        sizes: &[1_000_000],
-        args: |n| numbers(&A, n),
-        hand: |n, s| {
-            let (value, grad) = hand::a0_grad([A[0], A[1]], A[2], n, &mut s.tape);
-            joined(value, &grad)
-        },
-        lanes: None,
-        iterations: |n| n,
-        reference: None,
-    },
-    Workload {
-        name: "c",
-        source: include_str!("../programs/c.py"),
-        wrt: &[0, 1, 2, 3, 4, 5],
-        sizes: &[1_000_000],
-        args: |n| numbers(&LORENZ, n),
-        hand: |n, s| {
-            let (value, grad) = hand::c_grad(LORENZ, n, &mut s.tape);
-            joined(value, &grad)
-        },
-        lanes: None,
-        iterations: |n| n,
-        reference: Some(Reference {
-            n: 1_000_000,
-            expected: &[
-                -8.17349993224224777e+00,
-                5.45402025249461052e-02,
-                -8.95125686806230130e-01,
-                -5.02177200290338762e+00,
-                -6.38842737841218317e-01,
-                -5.17635717610466943e-01,
-                2.56025332616007705e-01,
-            ],
-            tolerance: 1e-9,
-        }),
-    },
-    Workload {
-        name: "f2",
-        source: include_str!("../programs/f2.py"),
-        wrt: &[0, 1],
-        sizes: &[425],
-        args: |_| KEPLER.iter().map(|x| Val::f64(*x)).collect(),
-        hand: |_, s| {
-            let (value, grad) = hand::f2_grad(KEPLER, &mut s.tape);
-            joined(value, &grad)
-        },
-        lanes: None,
-        iterations: |_| 425,
-        reference: Some(Reference {
-            n: 425,
-            expected: &[3.4227031649164263e-01, 1.4831330137118604e+01, 4.9777886450451403e+00],
-            tolerance: 1e-11,
-        }),
-    },
-    Workload {
-        name: "h",
-        source: include_str!("../programs/h.py"),
-        wrt: &[0],
-        sizes: &[1_000, 10_000, 100_000, 1_000_000],
-        args: |n| vec![Val::array(hand::h_start(n))],
-        hand: |n, s| {
-            if s.start.len() != n {
-                s.start = hand::h_start(n);
-                s.grad = vec![0.0; n];
-            }
-            s.x.clear();
-            s.x.extend_from_slice(&s.start);
-            let value = hand_scalar::h_grad(&mut s.x, &mut s.grad, &mut s.tape);
-            // The gradient stays where it is: handing it on is not part of the work.
-            let last = s.grad.last().copied().unwrap_or(0.0);
-            vec![value, last]
-        },
-        lanes: Some(|n, s| {
-            if s.start.len() != n {
-                s.start = hand::h_start(n);
-                s.grad = vec![0.0; n];
-            }
-            s.x.clear();
-            s.x.extend_from_slice(&s.start);
-            hand::h_grad(&mut s.x, &mut s.grad, &mut s.tape)
-        }),
-        iterations: |n| n,
-        reference: Some(Reference {
-            n: 100_000,
-            expected: &[
-                5.5479481902038271e+04,
-                1.0972593880015984e+00,
-                1.7134496513954253e-01,
-                8.9869012677979554e-01,
-                3.3015743254224089e+05,
-                -3.6351895307363705e+01,
-            ],
-            tolerance: 1e-11,
-        }),
-    },
-];
 
 impl Workload {
     /// The workload of that name.
@@ -223,17 +92,40 @@ impl Workload {
         Ok((ir, function))
     }
 
+    /// The size it is compared at: that of its reference, or the last one.
+    pub fn size(&self) -> usize {
+        match &self.reference {
+            Some(reference) => reference.n,
+            None => self.sizes.last().copied().unwrap_or(1),
+        }
+    }
+
     /// Compares a value and gradient with the reference for this size, where there is one: the largest
     /// disagreement relative to the largest component, and whether it is within tolerance.
     pub fn compare(&self, n: usize, value: f64, gradient: &[f64]) -> Option<(f64, bool)> {
         let reference = self.reference.as_ref().filter(|r| r.n == n)?;
-        let got = if gradient.len() > 8 { digest(gradient) } else { gradient.to_vec() };
-        let expected = &reference.expected[1..];
-        let scale = expected.iter().fold(0f64, |m, x| m.max(x.abs()));
-        let worst = got.iter().zip(expected).fold(0f64, |m, (g, e)| m.max((g - e).abs() / scale));
-        let value_error = ((value - reference.expected[0]) / reference.expected[0]).abs();
-        let worst = worst.max(value_error);
-        Some((worst, worst <= reference.tolerance))
+        let (first, mut expected) = reference.expected.split_first()?;
+        let mut worst = ((value - first) / first).abs();
+        let mut left = gradient;
+        for part in self.parts {
+            let (numbers, rest) = match part {
+                Part::Digest(Some(count)) => left.split_at_checked(*count)?,
+                _ => (left, &left[left.len()..]),
+            };
+            let got = match part {
+                Part::Numbers => numbers.to_vec(),
+                Part::Digest(_) => digest(numbers),
+            };
+            let (want, more) = expected.split_at_checked(got.len())?;
+            let scale = want.iter().fold(0f64, |m, x| m.max(x.abs()));
+            for (got, want) in got.iter().zip(want) {
+                let error = (got - want).abs() / scale;
+                // NaN is no agreement.
+                worst = if error <= worst { worst } else { error };
+            }
+            (left, expected) = (rest, more);
+        }
+        Some((worst, left.is_empty() && expected.is_empty() && worst <= reference.tolerance))
     }
 }
 
