@@ -154,6 +154,7 @@ fn show_every_stage() {
         ("jvp", "func @newton.jvp("),
         ("vjp", "func @newton.reverse("),
         ("native", "@newton.vjp"),
+        ("c", "/* newton.vjp */"),
     ] {
         let ran = wengert(&["show", "examples/newton.py", "--stage", stage]);
         assert_eq!(ran.code, 0, "{}", ran.err);

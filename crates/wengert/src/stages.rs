@@ -12,7 +12,7 @@ use wengert_core::lower;
 use wengert_core::surface::tree::DeclaredType;
 use wengert_core::transform::vjp::report;
 use wengert_core::transform::{jvp, pipeline, vjp};
-use wengert_runtime::disassemble;
+use wengert_runtime::{cc, disassemble};
 
 /// A stage of the compiler, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub enum Stage {
     Lifetime,
     /// Native code of the reverse mode.
     Native,
+    /// The reverse mode in C, as the C compiler gets it.
+    C,
 }
 
 impl Stage {
@@ -60,6 +62,7 @@ impl Stage {
         all.extend([
             ("lifetime", "reverse mode with arrays that share storage"),
             ("native", "native code of the reverse mode"),
+            ("c", "the reverse mode in C, as the C compiler gets it"),
         ]);
         all
     }
@@ -84,6 +87,7 @@ impl Stage {
             "remat" => Stage::Remat,
             "lifetime" => Stage::Lifetime,
             "native" => Stage::Native,
+            "c" => Stage::C,
             _ => {
                 let find = |passes: Vec<(&'static str, _)>| {
                     passes.into_iter().map(|(pass, _)| pass).find(|pass| *pass == name)
@@ -178,11 +182,12 @@ impl Function {
             let found = stages.into_iter().find(|(name, _)| *name == pass);
             return Ok(found.map_or(String::new(), |(_, module)| module.to_string()));
         }
-        if stage != Stage::Native {
-            return Ok(module.to_string());
-        }
         let entry = format!("{}.vjp", func.name);
-        disassemble(&module, &[&entry])
-            .map_err(|e| self.error(ErrorKind::Backend, crate::executable::not_compiled(e)))
+        let text = match stage {
+            Stage::Native => disassemble(&module, &[&entry]),
+            Stage::C => cc::text(&module, &[&entry]),
+            _ => return Ok(module.to_string()),
+        };
+        text.map_err(|e| self.error(ErrorKind::Backend, crate::executable::not_compiled(e)))
     }
 }
