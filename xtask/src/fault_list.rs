@@ -512,4 +512,52 @@ pub(crate) const FAULTS: &[Fault] = &[
         to: "args.extend(tangents.iter().map(|_| self.b.f64(0.0)).collect::<Vec<_>>());\n        let tape",
         tests: NESTED,
     },
+    // What is known in one branch counts after it.
+    Fault {
+        name: "leaked-shapes",
+        file: "crates/wengert-runtime/src/jit/bounds.rs",
+        from: "        self.alike.pop();\n",
+        to: "",
+        tests: NATIVE,
+    },
+    // Parameters of a block are set one after the other.
+    Fault {
+        name: "moves-in-turn",
+        file: "crates/wengert-runtime/src/cc/print.rs",
+        from: "let apart = moves",
+        to: "let apart = false && moves",
+        tests: NATIVE,
+    },
+    // C's conversion of large floats.
+    Fault {
+        name: "wrong-saturation",
+        file: "crates/wengert-runtime/src/cc/prelude.rs",
+        from: "return 0x7fffffffffffffffull;",
+        to: "return 0x8000000000000000ull;",
+        tests: NATIVE,
+    },
+    // C's arithmetic shift.
+    Fault {
+        name: "shifted-zeros",
+        file: "crates/wengert-runtime/src/cc/print.rs",
+        from: "(u64)(({sx}) >> ({y} & 63))",
+        to: "(u64)(({x}) >> ({y} & 63))",
+        tests: NATIVE,
+    },
+    // A library that is damaged is loaded.
+    Fault {
+        name: "unchecked-library",
+        file: "crates/wengert-runtime/src/cc/cache.rs",
+        from: "if magic != MAGIC || hash(key, content).as_bytes() != sum {",
+        to: "if magic != MAGIC || hash(key, content).as_bytes().len() != sum.len() {",
+        tests: POOL,
+    },
+    // A folder that others can write to is used.
+    Fault {
+        name: "open-folder",
+        file: "crates/wengert-runtime/src/cc/cache.rs",
+        from: "data.mode() & 0o022 != 0",
+        to: "data.mode() & 0o022 == 0o100",
+        tests: POOL,
+    },
 ];

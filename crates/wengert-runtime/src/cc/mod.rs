@@ -1,12 +1,13 @@
 //! IR to native code, through C and the system's compiler.
 //!
-//! The code is that of `jit` up to the last step: `print` writes it as C instead of handing it to Cranelift.
+//! The code is that of `jit` up to the last step: `print` writes it as C instead of handing it to Cranelift, behind `prelude`.
 //! `toolchain` finds a compiler, `cache` keeps what it has made, `load` brings that into this process. A
 //! compiler takes a hundred milliseconds and more where Cranelift takes one, and its loops are faster.
 
 pub mod cache;
 #[allow(unsafe_code)] // loads compiled code
 mod load;
+mod prelude;
 pub(crate) mod print;
 pub mod toolchain;
 
@@ -69,7 +70,7 @@ pub(crate) fn compile(
 
 /// Everything that decides what a library holds.
 fn key(text: &str, toolchain: &Toolchain) -> String {
-    let parts = [text, &print::VERSION.to_string(), &toolchain.describe(), &toolchain::machine()];
+    let parts = [text, &prelude::VERSION.to_string(), &toolchain.describe(), &toolchain::machine()];
     let mut hasher = blake3::Hasher::new();
     for part in parts {
         hasher.update(&(part.len() as u64).to_le_bytes());
@@ -80,7 +81,7 @@ fn key(text: &str, toolchain: &Toolchain) -> String {
 
 /// Programs with what stands before and after them: the table of functions, and where the runtime's come in.
 fn whole(printed: &[Printed]) -> String {
-    let mut out = String::from(print::PRELUDE);
+    let mut out = String::from(prelude::PRELUDE);
     printed.iter().for_each(|p| out.push_str(&p.text));
     let table: Vec<&str> = printed.iter().flat_map(|p| &p.framed).map(String::as_str).collect();
     let _ = write!(

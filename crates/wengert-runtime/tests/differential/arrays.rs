@@ -258,3 +258,47 @@ fn arrays_that_swap_live_on() {
         both.agree("f", &[Arg::Array(&[1.0, 2.0, 3.0]), Arg::I64(n)]).unwrap();
     }
 }
+
+/// Shapes that are compared in one branch are not known after it.
+#[test]
+fn shapes_compared_on_one_way_only() {
+    let text = "
+        func @f(%x: [f64], %y: [f64], %b: bool) -> (f64, f64) {
+          %c = if %b {
+            conform[add] %x, %y
+            yield 1.0
+          } else {
+            yield 2.0
+          }
+          %n = len %x
+          %s = for %i in 0..%n carry (%t = 0.0) {
+            %v = load %y, %i
+            %u = add %t, %v
+            yield %u
+          }
+          return %s, %c
+        }
+        func @g(%x: [f64], %y: [f64], %z: [f64]) -> f64 {
+          conform[add] %x, %y
+          conform[mul] %z, %y
+          %n = len %x
+          %s = for %i in 0..%n carry (%t = 0.0) {
+            %v = load %z, %i
+            %w = load %y, %i
+            %u = fma %v, %w, %t
+            yield %u
+          }
+          return %s
+        }";
+    let both = Both::new(text);
+    let long = [1.0, 2.0, 3.0, 4.0];
+    for n in 0..=4 {
+        let (short, x) = (&long[..n], Arg::Array(&long));
+        for b in [false, true] {
+            let ran = both.agree("f", &[x, Arg::Array(short), Arg::Bool(b)]);
+            assert_eq!(ran.is_ok(), n == 4);
+        }
+        assert_eq!(both.agree("g", &[x, x, Arg::Array(short)]).is_ok(), n == 4);
+        assert_eq!(both.agree("g", &[Arg::Array(short), x, x]).is_ok(), n == 4);
+    }
+}
