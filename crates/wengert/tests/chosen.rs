@@ -33,6 +33,19 @@ def both(x):
         y = 3.0 * s
     return y
 
+def either(x, y):
+    s = math.sqrt(x)
+    a, b = 0.0, 0.0
+    if y > 0:
+        a = s
+    if y < 1:
+        b = 3.0 * s
+    return a + b
+
+def either_by_element(x):
+    s = np.sqrt(x)
+    return np.sum(np.where(x > 0.5, s, 0.0) + np.where(x < 1.5, 3.0 * s, 0.0))
+
 def left_by_break(x):
     s = math.sqrt(x)
     y = 5.0 * x
@@ -106,6 +119,9 @@ fn branches() {
     has("nested", &[0.0.into()], &[1.0]);
     has("nested", &[0.25.into()], &[1.0]);
     has("both", &[0.25.into()], &[3.0]);
+    has("either", &[0.25.into(), 2.0.into()], &[1.0, 0.0]);
+    has("either", &[0.25.into(), (-1.0).into()], &[3.0, 0.0]);
+    has("either", &[0.25.into(), 0.5.into()], &[4.0, 0.0]);
     has("both", &[0.0.into()], &[f64::INFINITY]);
 }
 
@@ -122,6 +138,7 @@ fn loops() {
 fn choices_by_element() {
     has("where", &[[0.0, 0.25, -1.0].into()], &[2.0, 1.0, 2.0]);
     has("where_in_where", &[[0.0, 2.0, 0.5, -1.0].into()], &[-1.0, 0.25, 4.0, -1.0]);
+    has("either_by_element", &[[0.25, 1.0, 4.0].into()], &[3.0, 2.0, 0.25]);
     has("elu", &[[1000.0, 0.0].into()], &[1.0, 1.0]);
     has("scaled", &[[0.0, 4.0].into(), 2.0.into()], &[0.0, -0.125, 1.5]);
 }

@@ -57,35 +57,66 @@ impl Section {
         any && self.axes.iter().any(|(n, step)| *n > 1 && *step == 0)
     }
 
-    /// Calls `f` with the position of every element, in row-major order.
-    pub(super) fn each(&self, mut f: impl FnMut(usize)) {
-        fn walk(base: i64, axes: &[(usize, i64)], f: &mut impl FnMut(usize)) {
+    /// Calls `f` with the position of the first element, the number and the distance of the elements of every
+    /// row, in row-major order. A row is as long as its elements lie at one distance.
+    #[inline(always)]
+    fn each_row(&self, mut f: impl FnMut(usize, usize, i64)) {
+        fn walk(base: i64, axes: &[(usize, i64)], f: &mut dyn FnMut(i64)) {
             match axes {
-                [] => f(base as usize),
-                [(n, step)] => (0..*n as i64).for_each(|k| f((base + k * step) as usize)),
+                [] => f(base),
                 [(n, step), rest @ ..] => {
-                    for k in 0..*n as i64 {
-                        walk(base + k * step, rest, f);
-                    }
+                    (0..*n as i64).for_each(|k| walk(base + k * step, rest, f));
                 }
             }
         }
-        if self.axes.iter().all(|(n, _)| *n > 0) {
-            walk(self.base, &self.axes, &mut f);
+        if self.axes.iter().any(|(n, _)| *n == 0) {
+            return;
         }
+        let (mut count, mut step) = (1, 1);
+        let mut outer = self.axes.len();
+        while let Some((n, far)) = self.axes[..outer].last().copied() {
+            let next =
+                count == 1 || i64::try_from(count).is_ok_and(|c| c.checked_mul(step) == Some(far));
+            if !next && n > 1 {
+                break;
+            }
+            if n > 1 {
+                step = if count == 1 { far } else { step };
+                count *= n;
+            }
+            outer -= 1;
+        }
+        let mut row = |base: i64| f(base as usize, count, step);
+        walk(self.base, &self.axes[..outer], &mut row);
     }
 
+    #[inline(always)]
     pub(super) fn read<T: Copy>(&self, x: &[T]) -> Vec<T> {
         let mut out = Vec::with_capacity(count(&self.counts()));
-        self.each(|at| out.push(x[at]));
+        self.each_row(|start, n, step| match step {
+            1 => out.extend_from_slice(&x[start..start + n]),
+            0 => out.extend(std::iter::repeat_n(x[start], n)),
+            _ if step > 0 => out.extend(x[start..].iter().step_by(step as usize).take(n)),
+            _ => out.extend((0..n as i64).map(|k| x[(start as i64 + k * step) as usize])),
+        });
         out
     }
 
+    #[inline(always)]
     pub(super) fn write<T: Copy>(&self, x: &mut [T], v: &[T], f: impl Fn(T, T) -> T) {
-        let mut v = v.iter();
-        self.each(|at| {
-            if let Some(v) = v.next() {
-                x[at] = f(x[at], *v);
+        let mut rest = v;
+        self.each_row(|start, n, step| {
+            let (row, after) = rest.split_at(n.min(rest.len()));
+            rest = after;
+            if step == 1 {
+                for (x, v) in x[start..start + n].iter_mut().zip(row) {
+                    *x = f(*x, *v);
+                }
+            } else {
+                for (k, v) in row.iter().enumerate() {
+                    let at = (start as i64 + k as i64 * step) as usize;
+                    x[at] = f(x[at], *v);
+                }
             }
         });
     }
@@ -112,5 +143,50 @@ pub(super) fn map_kind(
         Elements::F32(x) => Data::F32(f32s(x)),
         Elements::I64(x) => Data::I64(i64s(x)),
         Elements::Bool(x) => Data::Bool(bools(x)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every element by its indices.
+    fn described(section: &Section) -> Vec<usize> {
+        let mut at = vec![section.base];
+        for (n, step) in &section.axes {
+            at = at.iter().flat_map(|b| (0..*n as i64).map(move |k| b + k * step)).collect();
+        }
+        at.into_iter().map(|at| at as usize).collect()
+    }
+
+    #[test]
+    fn rows_are_all_elements_in_order() {
+        let x: Vec<usize> = (0..120).collect();
+        let sections = [
+            (0, vec![(4, 30), (5, 6), (6, 1)]),
+            (7, vec![(3, 30), (2, 6), (4, 1)]),
+            (0, vec![(6, 1), (5, 6), (4, 30)]),
+            (119, vec![(4, -30), (5, -6), (6, -1)]),
+            (5, vec![(1, 99), (3, -2)]),
+            (3, vec![(4, 0), (2, 50)]),
+            (3, vec![(4, 7), (2, 0), (1, 5)]),
+            (9, vec![(5, 12), (3, 4)]),
+            (0, vec![(0, 1), (5, 6)]),
+            (11, vec![]),
+        ];
+        for (base, axes) in sections {
+            let section = Section { base, axes };
+            assert_eq!(section.read(&x), described(&section), "{:?}", section.axes);
+            if section.repeats() {
+                continue;
+            }
+            let (mut written, mut expected) = (vec![0; 120], vec![0; 120]);
+            let v: Vec<usize> = (1..=described(&section).len()).collect();
+            section.write(&mut written, &v, |old, v| old + v);
+            for (at, v) in described(&section).into_iter().zip(v) {
+                expected[at] += v;
+            }
+            assert_eq!(written, expected, "{:?}", section.axes);
+        }
     }
 }

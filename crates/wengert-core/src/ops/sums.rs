@@ -320,25 +320,32 @@ fn dots<T: Float>(x: [&[T]; 4], y: &[T]) -> [T; 4] {
 
 #[inline(always)]
 fn dots_range<T: Float>([x0, x1, x2, x3]: [&[T]; 4], y: &[T]) -> [T; 4] {
-    let mut lanes = [[T::default(); 8]; 4];
+    // The lanes of each row are an array of their own, added to by a loop of its own: so compilers keep them
+    // in wide registers.
+    let [mut l0, mut l1, mut l2, mut l3] = [[T::default(); 8]; 4];
     let (ys, y_tail) = y.as_chunks::<8>();
     let (x0, x1) = (x0.as_chunks::<8>(), x1.as_chunks::<8>());
     let (x2, x3) = (x2.as_chunks::<8>(), x3.as_chunks::<8>());
     let rows = x0.0.iter().zip(x1.0).zip(x2.0.iter().zip(x3.0));
     for (y, ((x0, x1), (x2, x3))) in ys.iter().zip(rows) {
-        for k in 0..8 {
-            lanes[0][k] = x0[k].fused(y[k], lanes[0][k]);
-            lanes[1][k] = x1[k].fused(y[k], lanes[1][k]);
-            lanes[2][k] = x2[k].fused(y[k], lanes[2][k]);
-            lanes[3][k] = x3[k].fused(y[k], lanes[3][k]);
-        }
+        add_products(&mut l0, x0, y);
+        add_products(&mut l1, x1, y);
+        add_products(&mut l2, x2, y);
+        add_products(&mut l3, x3, y);
     }
-    for (lanes, x) in lanes.iter_mut().zip([x0.1, x1.1, x2.1, x3.1]) {
+    for (lanes, x) in [(&mut l0, x0.1), (&mut l1, x1.1), (&mut l2, x2.1), (&mut l3, x3.1)] {
         for (lane, (x, y)) in lanes.iter_mut().zip(x.iter().zip(y_tail)) {
             *lane = x.fused(*y, *lane);
         }
     }
-    [tree(lanes[0]), tree(lanes[1]), tree(lanes[2]), tree(lanes[3])]
+    [tree(l0), tree(l1), tree(l2), tree(l3)]
+}
+
+#[inline(always)]
+fn add_products<T: Float>(lanes: &mut [T; 8], x: &[T; 8], y: &[T; 8]) {
+    for k in 0..8 {
+        lanes[k] = x[k].fused(y[k], lanes[k]);
+    }
 }
 
 /// The transpose of a matrix (k by m) times a vector, added to `c`: a chain per element.

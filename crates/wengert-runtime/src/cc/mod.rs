@@ -1,7 +1,7 @@
 //! IR to native code, through C and the system's compiler.
 //!
-//! The code is that of `jit` up to the last step: `print` writes it as C instead of handing it to Cranelift, behind `prelude`.
-//! `toolchain` finds a compiler, `cache` keeps what it has made, `load` brings that into this process. A
+//! The code is that of `jit` up to the last step: `print` writes it as C, behind `prelude`, instead of handing it to
+//! Cranelift. `toolchain` finds a compiler, `cache` keeps what it has made, `load` brings that into this process. A
 //! compiler takes a hundred milliseconds and more where Cranelift takes one, and its loops are faster.
 
 pub mod cache;

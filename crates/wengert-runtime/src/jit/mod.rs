@@ -38,7 +38,7 @@ use abi::{aside_signature, frame_signature, hook_signatures, native_signature, s
 use cranelift_codegen::Context as Codegen;
 use cranelift_codegen::ir::Function;
 use cranelift_frontend::FunctionBuilderContext;
-use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_jit::{ArenaMemoryProvider, JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module as _, default_libcall_names};
 use graph::{Graph, Info};
 use link::{Code, Ways};
@@ -137,6 +137,16 @@ fn finished(module: &Module) -> Result<Module, CompileError> {
     Ok(module)
 }
 
+/// Room for the code of these functions in one piece: they call each other over distances of 32 bits. It is
+/// only reserved, so it may be far too large.
+fn room(funcs: &[&Func]) -> Result<ArenaMemoryProvider, CompileError> {
+    let mut insts = 0usize;
+    funcs.iter().for_each(|f| f.body.walk(&mut |_| insts += 1));
+    let bytes = (16 << 20) + insts.saturating_mul(4096);
+    ArenaMemoryProvider::new_with_size(bytes.min(1 << 30))
+        .map_err(|e| CompileError::Unsupported(format!("there is no memory for it: {e}")))
+}
+
 /// Rows of the scalar table reach native code on scalars only: on arrays they have become loops.
 fn only_scalars(func: &Func) -> Result<(), CompileError> {
     let mut found = None;
@@ -226,6 +236,9 @@ impl<'l> Compiler<'l> {
         let host = isa.default_call_conv();
         let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
         builder.symbols(hooks::symbols());
+        if matches!(target, Target::Machine(_)) {
+            builder.memory_provider(Box::new(room(funcs)?));
+        }
         let mut jit = JITModule::new(builder);
 
         let failed = |name: &str| {
