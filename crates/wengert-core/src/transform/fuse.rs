@@ -20,7 +20,12 @@ use std::collections::{HashMap, HashSet};
 pub fn loops(from: &Func) -> Func {
     let mut func = from.clone();
     let body = std::mem::take(&mut func.body);
-    let mut pass = Pass { shapes: Shapes::of_params(from), func: &func, ranges: HashMap::new() };
+    let mut pass = Pass {
+        shapes: Shapes::of_params(from),
+        func: &func,
+        ranges: HashMap::new(),
+        used: uses::counts(&body),
+    };
     let body = pass.block(body);
     func.body = body;
     func
@@ -31,6 +36,8 @@ struct Pass<'f> {
     shapes: Shapes,
     /// The counters of loops, and their bounds.
     ranges: HashMap<Value, (Value, Value)>,
+    /// How often each value is used.
+    used: HashMap<Value, usize>,
 }
 
 /// An instruction that has been walked past.
@@ -103,6 +110,11 @@ impl Pass<'_> {
         let first = &before[at].inst;
         let bound = |inst: &Inst, k: usize| self.shapes.int(self.func, inst.args[k]);
         if bound(first, 0) != bound(second, 0) || bound(first, 1) != bound(second, 1) {
+            return None;
+        }
+        // A loop that is there for its errors only has no part in derivatives, and must not get one.
+        let idle = |i: &Inst| !i.results.iter().any(|r| self.used.contains_key(r));
+        if idle(first) || idle(second) {
             return None;
         }
         let exits = |i: &Inst| i.blocks[0].insts.iter().any(|i| i.op == Op::ExitIf);
