@@ -10,6 +10,7 @@
 //!
 //! Every iteration computes what it did, so no bit changes.
 
+use super::activity::Activity;
 use super::carries::rename_inside;
 use super::shapes::{self, Shapes, Size};
 use crate::ir::{Block, Func, Inst, Op, Value, uses};
@@ -19,13 +20,12 @@ use std::collections::{HashMap, HashSet};
 /// The function with loops fused.
 pub fn loops(from: &Func) -> Func {
     let mut func = from.clone();
+    let floats: Vec<Value> =
+        func.params().iter().copied().filter(|p| func.ty(*p).is_float()).collect();
+    let activity = Activity::new(from, &floats);
     let body = std::mem::take(&mut func.body);
-    let mut pass = Pass {
-        shapes: Shapes::of_params(from),
-        func: &func,
-        ranges: HashMap::new(),
-        used: uses::counts(&body),
-    };
+    let mut pass =
+        Pass { shapes: Shapes::of_params(from), func: &func, ranges: HashMap::new(), activity };
     let body = pass.block(body);
     func.body = body;
     func
@@ -36,8 +36,7 @@ struct Pass<'f> {
     shapes: Shapes,
     /// The counters of loops, and their bounds.
     ranges: HashMap<Value, (Value, Value)>,
-    /// How often each value is used.
-    used: HashMap<Value, usize>,
+    activity: Activity,
 }
 
 /// An instruction that has been walked past.
@@ -112,9 +111,12 @@ impl Pass<'_> {
         if bound(first, 0) != bound(second, 0) || bound(first, 1) != bound(second, 1) {
             return None;
         }
-        // A loop that is there for its errors only has no part in derivatives, and must not get one.
-        let idle = |i: &Inst| !i.results.iter().any(|r| self.used.contains_key(r));
-        if idle(first) || idle(second) {
+        // A loop that is there for its errors or for a size has no part in derivatives, and must not get one.
+        let idle = |i: &Inst| {
+            let mut varied = i.results.iter().filter(|r| self.activity.is_varied(**r)).peekable();
+            varied.peek().is_some() && !varied.any(|r| self.activity.is_active(*r))
+        };
+        if idle(first) != idle(second) {
             return None;
         }
         let exits = |i: &Inst| i.blocks[0].insts.iter().any(|i| i.op == Op::ExitIf);
