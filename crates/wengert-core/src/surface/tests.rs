@@ -425,7 +425,7 @@ fn declared_types() {
         ("np.ndarray[Any]", Some(Array(None))),
         ("list", Some(List(None))),
         ("list[float]", Some(List(Some(Elem::F64)))),
-        ("list[np.ndarray]", Some(Array(None))),
+        ("list[np.ndarray]", Some(List(None))),
         ("List[List[int]]", Some(List(Some(Elem::I64)))),
         ("typing.List[bool]", Some(List(Some(Elem::Bool)))),
         ("'float'", Some(F64)),

@@ -58,10 +58,8 @@ impl Converter<'_> {
             ("ndarray", _) => None,
             _ => return None,
         };
-        // A list of arrays is read as the array they are the rows of.
-        let list = name != "NDArray"
-            && name != "ndarray"
-            && !matches!(elements, Some(DeclaredType::Array(_)));
+        // A list of arrays is one of lists: what Python does to the rows of either is not done to the whole.
+        let list = name != "NDArray" && name != "ndarray";
         let elements = match elements {
             Some(DeclaredType::F64) => Some(Elem::F64),
             Some(DeclaredType::F32) => Some(Elem::F32),
