@@ -63,6 +63,27 @@ def never_runs(x, n: int):
         y = y + s
     return y
 
+def never_of_use(x, a):
+    y = x
+    for i in range(len(a)):
+        s = math.sqrt(x)
+        if a[i] > 0:
+            y = y + a[i] * s
+    return y
+
+def never_of_use_within(x, a, n: int):
+    s = math.sqrt(x)
+    t = math.log(s)
+    y = x
+    for i in range(len(a)):
+        for j in range(n):
+            if a[i] > j:
+                y = y + s * t
+                if a[i] > 9:
+                    break
+            y = y + x
+    return y
+
 def where(x):
     return np.sum(np.where(x > 0, np.sqrt(x), 2.0 * x))
 
@@ -132,6 +153,17 @@ fn loops() {
     has("never_runs", &[0.0.into(), 0.into()], &[7.0]);
     has("never_runs", &[0.25.into(), 2.into()], &[9.0]);
     has("never_runs", &[0.0.into(), 1.into()], &[f64::INFINITY]);
+    let never = || Value::from(vec![-1.0, -2.0, 0.0]);
+    let once = || Value::from(vec![-1.0, 4.0, 0.0]);
+    has("never_of_use", &[0.0.into(), never()], &[1.0, 0.0, 0.0, 0.0]);
+    has("never_of_use", &[0.25.into(), once()], &[5.0, 0.0, 0.5, 0.0]);
+    has("never_of_use_within", &[0.0.into(), never(), 2.into()], &[7.0, 0.0, 0.0, 0.0]);
+    has("never_of_use_within", &[1.0.into(), once(), 2.into()], &[8.0, 0.0, 0.0, 0.0]);
+    has(
+        "never_of_use_within",
+        &[1.0.into(), Value::from(vec![-1.0, 40.0, 0.0]), 2.into()],
+        &[5.5, 0.0, 0.0, 0.0],
+    );
 }
 
 #[test]

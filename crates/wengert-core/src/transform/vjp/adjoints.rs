@@ -37,9 +37,3 @@ impl Adjoints {
         self.0.remove(&v)
     }
 }
-
-impl FromIterator<(Value, Value)> for Adjoints {
-    fn from_iter<I: IntoIterator<Item = (Value, Value)>>(values: I) -> Adjoints {
-        Adjoints(values.into_iter().map(|(v, bar)| (v, (bar, When::Always))).collect())
-    }
-}

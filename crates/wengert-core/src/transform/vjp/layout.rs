@@ -77,7 +77,12 @@ pub(super) struct Layout {
     pub(super) snapshots: HashSet<Value>,
     /// Lengths, trip counts and exits the reverse sweep asks for.
     pub(super) asked: HashSet<Slot>,
+    /// Loops, by their counters, that tell whether any of their iterations had a use for a value from outside.
+    pub(super) told: Told,
 }
+
+/// A loop's counter, and a value the loop captures.
+pub(super) type Told = HashSet<(Value, Value)>;
 
 impl Layout {
     pub(super) fn restores(&self, nest: &Nest, v: Value) -> bool {

@@ -92,10 +92,17 @@ fn derive(
     let (layout, preload) = (Layout::default(), Preload::new());
     let dry = Reverse::function(module, &nest, &activity, &layout, &preload, &outlined, &by, true);
     let asked = dry.asked.unwrap_or_default();
-    let layout = remat::plan(&nest, &activity, &asked);
+    let mut layout = remat::plan(&nest, &activity, &asked);
     let preload = remat::preload(&nest, &layout, &asked);
-    let reversed =
-        Reverse::function(module, &nest, &activity, &layout, &preload, &outlined, &by, false);
+    // What a loop tells, the loop around it may have to tell in turn.
+    let reversed = loop {
+        let reversed =
+            Reverse::function(module, &nest, &activity, &layout, &preload, &outlined, &by, false);
+        if reversed.told.is_subset(&layout.told) {
+            break reversed;
+        }
+        layout.told.extend(reversed.told);
+    };
     let recorded = Record::function(module, &nest, &activity, &layout, &outlined);
 
     let mut programs = Module { loops: reversed.plans, ..Module::default() };

@@ -9,7 +9,7 @@
 //! far. Loops are in `reverse_loop`.
 
 use super::adjoints::Adjoints;
-use super::layout::{End, Layout, Slot};
+use super::layout::{End, Layout, Slot, Told};
 use super::nest::{BlockId, Nest, takes_over};
 use crate::ir::{Block, Builder, Elem, Func, Inst, LoopPlan, Module, Op, Type, Value};
 use crate::ops::{Class, Partial, Prim};
@@ -72,6 +72,8 @@ pub(super) struct Reverse<'a> {
     pub(super) outlined: &'a [Value],
     pub(super) funcs: Vec<Func>,
     pub(super) plans: Vec<LoopPlan>,
+    /// What loops had better tell: see [`Layout::told`].
+    pub(super) told: Told,
 }
 
 impl<'a> Reverse<'a> {
@@ -108,6 +110,7 @@ impl<'a> Reverse<'a> {
             outlined,
             funcs: Vec::new(),
             plans: Vec::new(),
+            told: Told::new(),
         };
         reverse.pop_record(0, End::Block);
         for (y, seed) in results.iter().zip(values) {
@@ -117,7 +120,8 @@ impl<'a> Reverse<'a> {
         let mut out: Vec<Value> = wrt.iter().map(|p| reverse.adjoint_or_zero(*p)).collect();
         out.push(reverse.tape);
         reverse.funcs.push(reverse.b.finish(out));
-        Reversed { asked: reverse.asked, funcs: reverse.funcs, plans: reverse.plans }
+        let Reverse { asked, funcs, plans, told, .. } = reverse;
+        Reversed { asked, funcs, plans, told }
     }
 
     /// A primal value, as the reverse program has it.
@@ -522,6 +526,7 @@ pub(super) struct Reversed {
     pub(super) asked: Option<Asked>,
     pub(super) funcs: Vec<Func>,
     pub(super) plans: Vec<LoopPlan>,
+    pub(super) told: Told,
 }
 
 /// The name of the adjoint of a value: `h` becomes `h_bar`.

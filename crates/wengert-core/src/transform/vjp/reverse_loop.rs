@@ -1,12 +1,14 @@
 //! Reversing loops.
 //!
 //! The state of a reverse loop is, in this order: adjoints of the active carries, adjoints of the
-//! active values it captures, storage of carried arrays that is taken back step by step, carry-outs
+//! active values it captures, truth values that tell of some of these whether any iteration had a use for
+//! them, storage of carried arrays that is taken back step by step, carry-outs
 //! that serve as primal values, and the tape. First the iteration that an exit cut short is
 //! reversed (if there was one), then the full ones from last to first.
 //!
 //! An outermost loop becomes a function over a range of iterations, called through the plan driver.
 
+use super::adjoints::Adjoints;
 use super::layout::{End, Slot, needs_exit_slot};
 use super::nest::{BlockId, carried, exits};
 use super::reverse::{Reverse, Scope, bar};
@@ -23,6 +25,8 @@ struct Shape<'f> {
     active: Vec<usize>,
     /// Captured values with an adjoint.
     captured: Vec<Value>,
+    /// Those of which it tells whether an iteration had a use for them.
+    told: Vec<usize>,
     /// Carried arrays that are restored.
     held: Vec<usize>,
     /// Joined carries: parameter and carry-out.
@@ -33,12 +37,12 @@ struct Shape<'f> {
     preload: Vec<Value>,
 }
 
-/// Which of the captured values a piece of the reverse loop adds to.
+/// In which cases a piece of the reverse loop adds to the captured values.
 struct Touched {
-    /// In each iteration that an exit cut short.
-    cut: Vec<Vec<bool>>,
-    /// In the full ones.
-    full: Vec<bool>,
+    /// Each iteration that an exit cut short.
+    cut: Vec<Vec<When>>,
+    /// A full one.
+    full: Vec<When>,
 }
 
 impl Shape<'_> {
@@ -56,11 +60,14 @@ impl Reverse<'_> {
         let body = self.nest.id(block);
         let carries = &block.params[1..];
         let restored = |v: &Value| self.layout.restores(self.nest, *v);
+        let captured = self.active_captures(&inst.blocks);
+        let told = |k: &usize| self.layout.told.contains(&(block.params[0], captured[*k]));
         Shape {
             inst,
             body,
             active: (0..carries.len()).filter(|k| self.activity.is_active(carries[*k])).collect(),
-            captured: self.active_captures(&inst.blocks),
+            told: (0..captured.len()).filter(told).collect(),
+            captured,
             held: (0..carries.len()).filter(|k| restored(&carries[*k])).collect(),
             joined: self.layout.joined_outs(self.nest, body),
             read: block.captures(self.nest.func).into_iter().filter(restored).collect(),
@@ -99,6 +106,8 @@ impl Reverse<'_> {
         for v in &shape.captured {
             state.push(self.adjoint_or_zero(*v));
         }
+        let none = self.b.bool(false);
+        state.extend(shape.told.iter().map(|_| none));
         for k in &shape.held {
             state.push(self.held(results[*k]));
         }
@@ -117,10 +126,17 @@ impl Reverse<'_> {
         let tape = self.tape;
         let mut next = || ended.next().unwrap_or(tape);
         let adjoints: Vec<Value> = shape.active.iter().map(|_| next()).collect();
+        let captured: Vec<Value> = shape.captured.iter().map(|_| next()).collect();
+        let told: Vec<(usize, Value)> = shape.told.iter().map(|k| (*k, next())).collect();
         for (k, v) in shape.captured.iter().enumerate() {
-            let when = self.cases(&touched, k, *v, [from, to, exit]);
-            self.scope.adjoint.set_when(*v, next(), when);
+            let told = told.iter().find(|(told, _)| *told == k);
+            let when = match told {
+                Some((_, any)) => self.scope.adjoint.when(*v).or(&mut self.b, When::Is(*any, true)),
+                None => self.cases(&touched, k, *v, [from, to, exit]),
+            };
+            self.scope.adjoint.set_when(*v, captured[k], when);
         }
+        self.note_told(&shape, &touched);
         for k in &shape.held {
             self.scope.held.insert(carried(inst)[*k], next());
         }
@@ -203,7 +219,7 @@ impl Reverse<'_> {
         [from, to, exit]: [Value; 3],
     ) -> When {
         let mut when = self.scope.adjoint.when(v);
-        if touched.full[k] {
+        if touched.full[k] != When::Never {
             if self.nest.func.ty(v).is_array() {
                 return When::Always;
             }
@@ -211,12 +227,25 @@ impl Reverse<'_> {
             when = when.or(&mut self.b, When::Is(ran, true));
         }
         for (number, cut) in touched.cut.iter().enumerate() {
-            if cut[k] && when != When::Always {
+            if cut[k] != When::Never && when != When::Always {
                 let taken = self.ended_by(exit, number);
                 when = when.or(&mut self.b, When::Is(taken, true));
             }
         }
         when
+    }
+
+    /// Notes of which captured values this loop had better tell whether they were of use: those that were only in
+    /// some cases, and whose own operands have partials to be left out in the others.
+    fn note_told(&mut self, shape: &Shape, touched: &Touched) {
+        let counter = shape.inst.blocks[0].params[0];
+        for (k, v) in shape.captured.iter().enumerate() {
+            let mut pieces = touched.cut.iter().chain([&touched.full]).map(|cases| cases[k]);
+            let computed = self.nest.inst_of(*v).is_some() && self.nest.func.ty(*v).is_scalar();
+            if computed && pieces.any(|when| matches!(when, When::Is(..))) {
+                self.told.insert((counter, *v));
+            }
+        }
     }
 
     /// Reverses the iterations `from..to`, and the one after them that an exit cut short.
@@ -257,9 +286,10 @@ impl Reverse<'_> {
         let carries = &shape.inst.blocks[0].params[1..];
         let active = shape.active.iter().map(|k| bar(func, carries[*k]));
         let captured = shape.captured.iter().map(|v| bar(func, *v));
+        let told = shape.told.iter().map(|_| None);
         let held = shape.held.iter().map(|k| func.name_of(carries[*k]));
         let joined = shape.joined.iter().map(|(p, _)| func.name_of(*p));
-        active.chain(captured).chain(held).chain(joined).chain([None]).collect()
+        active.chain(captured).chain(told).chain(held).chain(joined).chain([None]).collect()
     }
 
     /// Whether it was this exit that ended a loop.
@@ -276,7 +306,7 @@ impl Reverse<'_> {
         (to, exit): (Value, Value),
         state: Vec<Value>,
         types: &[Type],
-    ) -> (Vec<Value>, Vec<Vec<bool>>) {
+    ) -> (Vec<Value>, Vec<Vec<When>>) {
         let mut blocks = Vec::new();
         let mut touched = Vec::new();
         for (k, at) in ends.iter().enumerate() {
@@ -299,22 +329,27 @@ impl Reverse<'_> {
         (result, touched)
     }
 
-    /// Reverses one iteration, up to its end or up to an exit, and gives back the state before it, and which
-    /// captured values it adds to.
+    /// Reverses one iteration, up to its end or up to an exit, and gives back the state before it, and in which
+    /// cases it adds to the captured values.
     fn iteration(
         &mut self,
         shape: &Shape,
         i: Value,
         state: &[Value],
         end: End,
-    ) -> (Vec<Value>, Vec<bool>) {
+    ) -> (Vec<Value>, Vec<When>) {
         let block = &shape.inst.blocks[0];
         let counter = block.params[0];
         let mut parts = state.iter().copied();
         let mut next = || parts.next().unwrap_or(i);
         let seeds: Vec<Value> = shape.active.iter().map(|_| next()).collect();
         // Adjoints of values outside are the state's; the others are not to be added to here.
-        self.scope.adjoint = shape.captured.iter().map(|v| (*v, next())).collect();
+        let given: Vec<Value> = shape.captured.iter().map(|_| next()).collect();
+        self.scope.adjoint = Adjoints::default();
+        for (v, bar) in shape.captured.iter().zip(&given) {
+            self.scope.adjoint.set_when(*v, *bar, When::Never);
+        }
+        let told: Vec<Value> = shape.told.iter().map(|_| next()).collect();
         let held: Vec<Value> = shape.held.iter().map(|_| next()).collect();
         let outs: Vec<Value> = shape.joined.iter().map(|_| next()).collect();
         self.tape = next();
@@ -366,9 +401,19 @@ impl Reverse<'_> {
         }
         let captured: Vec<Value> =
             shape.captured.iter().map(|v| self.adjoint_or_zero(*v)).collect();
-        let given = &state[shape.active.len()..];
-        let touched = captured.iter().zip(given).map(|(after, given)| after != given).collect();
+        let mut touched = Vec::new();
+        for ((v, after), given) in shape.captured.iter().zip(&captured).zip(&given) {
+            touched.push(match self.scope.adjoint.when(*v) {
+                _ if after == given => When::Never,
+                When::Is(c, _) if self.b.ty(c).is_array() => When::Always,
+                when => when,
+            });
+        }
         before.extend(captured);
+        for (k, any) in shape.told.iter().zip(told) {
+            let any = When::Is(any, true).or(&mut self.b, touched[*k]);
+            before.push(any.truth(&mut self.b));
+        }
         for k in &shape.held {
             before.push(self.held(block.params[k + 1]));
         }
