@@ -18,7 +18,7 @@ const LONG: [(&str, &str, &str, &str); 7] = [
     // Random programs: modes against each other and finite differences, loops run in parts.
     ("wengert-core", "generated", "WENGERT_PROGRAMS", "20000"),
     // Random programs: native code of both kinds against the interpreter, to the bit.
-    ("wengert-runtime", "differential", "WENGERT_PROGRAMS", "5000"),
+    ("wengert-runtime", "differential", "WENGERT_PROGRAMS", "20000"),
     // Random programs: patterns and compressed derivatives, loops one step at a time.
     ("wengert-core", "structure_random", "WENGERT_PROGRAMS", "5000"),
     // Random Python programs: CPython with NumPy against both modes and native code.

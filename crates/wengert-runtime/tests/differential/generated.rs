@@ -31,12 +31,14 @@ fn like(val: &Val, random: &mut Random) -> Val {
 
 /// Programs that have run and are still to run through C: many by one run of the compiler. That takes longer than
 /// all the rest, so of the programs made of one (itself, its derivatives, its loops in parts) one goes through
-/// C, each time another; in a short run of every eighth only.
+/// C, each time another, and only of every eighth; `WENGERT_THROUGH_C=1` takes every one.
 #[derive(Default)]
 struct Waiting {
     runs: Vec<Run>,
     /// How many programs until the next goes through C.
     until: u64,
+    /// How many have been through C.
+    compared: usize,
 }
 
 /// A program, what it was called with, and what Cranelift's code gave.
@@ -81,6 +83,7 @@ impl Waiting {
             let given = both.native(&program, entry, &args(vals));
             assert_eq!(wanted, &given, "Cranelift (left), C (right) @{entry}{vals:?}");
         }
+        self.compared += self.runs.len();
         self.runs.clear();
     }
 }
@@ -91,10 +94,15 @@ fn programs_and_their_derivatives() {
     let start = number("WENGERT_SEED").unwrap_or(now);
     println!("WENGERT_SEED={start}");
     let count = number("WENGERT_PROGRAMS").unwrap_or(200);
-    let mut waiting = Waiting::default();
-    for seed in (0..count).map(|k| start.wrapping_mul(1 << 20).wrapping_add(k)) {
-        if number("WENGERT_PROGRAMS").is_some() || seed.is_multiple_of(8) {
+    let every = number("WENGERT_THROUGH_C").unwrap_or(8);
+    let mut waiting = Waiting { until: u64::MAX, ..Waiting::default() };
+    for k in 0..count {
+        let seed = start.wrapping_mul(1 << 20).wrapping_add(k);
+        if seed.is_multiple_of(every) {
             waiting.until = Random(seed).bits() % 6;
+        }
+        if k > 0 && k % 1000 == 0 {
+            println!("{k} programs, {} of them through C", waiting.compared);
         }
         let case = generate::case(seed);
         let funcs = std::iter::once(&case.func).chain(&case.callees).cloned().collect();
@@ -143,4 +151,5 @@ fn programs_and_their_derivatives() {
         let _ = waiting.agree(&parts, &vjp, &with_adjoints);
     }
     waiting.run();
+    println!("{count} programs, {} of them through C", waiting.compared);
 }
