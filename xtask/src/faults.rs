@@ -39,12 +39,12 @@ enum Outcome {
     Broken(String),
 }
 
-/// Plants all faults, or the one of that name, one after the other.
-pub(crate) fn run(name: Option<&str>) -> bool {
+/// Plants all faults, or those of these names, one after the other.
+pub(crate) fn run(names: &[&str]) -> bool {
     let chosen: Vec<&Fault> =
-        FAULTS.iter().filter(|f| name.is_none_or(|name| f.name == name)).collect();
-    if chosen.is_empty() {
-        eprintln!("there is no such fault; these there are:");
+        FAULTS.iter().filter(|f| names.is_empty() || names.contains(&f.name)).collect();
+    if let Some(name) = names.iter().find(|name| chosen.iter().all(|f| f.name != **name)) {
+        eprintln!("there is no fault `{name}`; these there are:");
         FAULTS.iter().for_each(|f| eprintln!("  {}", f.name));
         return false;
     }

@@ -38,18 +38,17 @@ usage: cargo xtask test   formatting, lints, tests, doc tests, README examples
        cargo xtask long   the same tests on many more programs and points: many minutes,
                           and the faults
        cargo xtask fuzz [--seconds N]   texts near programs, each of which must be answered
-       cargo xtask faults [NAME]   plants faults in the source, one at a time: a test must catch each";
+       cargo xtask faults [NAME..]   plants faults in the source, one at a time: a test must catch each";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let passed = match args[..] {
         ["test"] => test(),
-        ["long"] => long() && faults::run(None),
+        ["long"] => long() && faults::run(&[]),
         ["fuzz"] => scaled(FUZZ, "600"),
         ["fuzz", "--seconds", seconds] if seconds.parse::<u64>().is_ok() => scaled(FUZZ, seconds),
-        ["faults"] => faults::run(None),
-        ["faults", name] => faults::run(Some(name)),
+        ["faults", ref names @ ..] => faults::run(names),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

@@ -86,10 +86,10 @@ fn whole(printed: &[Printed]) -> String {
     let table: Vec<&str> = printed.iter().flat_map(|p| &p.framed).map(String::as_str).collect();
     let _ = write!(
         out,
-        "\nstatic void *const table[] = {{ {}, 0 }};\n\
+        "\nstatic void *const table[] = {{ {}0 }};\n\
          __attribute__((visibility(\"default\"))) void *const *{LINK}(void *const *hooks, u64 count) {{\n  \
          for (u64 k = 0; k < count && k < 16; k++) H[k] = hooks[k];\n  return table;\n}}\n",
-        table.iter().map(|f| format!("(void *){f}")).collect::<Vec<_>>().join(", ")
+        table.iter().map(|f| format!("(void *){f}, ")).collect::<String>()
     );
     out
 }

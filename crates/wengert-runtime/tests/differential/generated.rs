@@ -77,6 +77,9 @@ impl Waiting {
 
     /// Those that wait.
     fn run(&mut self) {
+        if self.runs.is_empty() {
+            return;
+        }
         let modules: Vec<&Module> = self.runs.iter().map(|run| &run.both.module).collect();
         let programs = printed(&modules).into_iter().flatten();
         for (Run { both, entry, vals, wanted }, program) in self.runs.iter().zip(programs) {
