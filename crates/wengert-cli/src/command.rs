@@ -57,9 +57,19 @@ pub(crate) fn grad(grad: &Grad) -> Outcome {
     });
     let options = Options { mode: mode.unwrap_or_default(), ..options(&grad.running) };
     let function = function(&grad.common.program)?.with_options(options.clone());
-    let args = arguments(&function, &grad.common)?;
+    let args = members(&function, arguments(&function, &grad.common)?, &grad.running.batch);
     let progress = Progress::start("differentiating");
+    let batch = &grad.running.batch;
     let derivatives = match (&grad.seed, grad.jacobian) {
+        _ if !batch.is_empty() => {
+            if grad.seed.is_some() || grad.jacobian {
+                return Err(Failure::input(
+                    "`--batch` gives gradients of one number; leave `--seed` and `--jacobian` out",
+                ));
+            }
+            let gradient = function.batch(batch).value_and_grad(args.clone(), wrt(&grad.by))?;
+            Derivatives { mode: options.mode, ..Derivatives::from(gradient) }
+        }
         (Some(seed), _) => {
             if mode == Some(Mode::Forward) {
                 return Err(Failure::input(
@@ -88,11 +98,11 @@ pub(crate) fn grad(grad: &Grad) -> Outcome {
     printed(if grad.running.json {
         json::derivatives(&derivatives)
     } else {
-        let integers = match grad.by.wrt.is_empty() {
+        let integers = match grad.by.wrt.is_empty() && batch.is_empty() {
             true => function.integers_by_chance(args.clone())?,
             false => Vec::new(),
         };
-        let named = named(&function, args)?;
+        let named = named(&function, batch, args)?;
         human::derivatives(function.name(), &named, &derivatives) + &human::integers(&integers)
     })
 }
@@ -117,6 +127,14 @@ pub(crate) struct Row {
 impl From<wengert::Gradient> for Derivatives {
     fn from(g: wengert::Gradient) -> Derivatives {
         let (values, rows) = (vec![Value::Float(g.value)], vec![Row { result: 0, by: g.grad }]);
+        Derivatives { values, rows, jacobian: false, mode: Mode::Reverse, stats: g.stats }
+    }
+}
+
+impl From<wengert::BatchGradient> for Derivatives {
+    fn from(g: wengert::BatchGradient) -> Derivatives {
+        let values = vec![Value::from(g.values)];
+        let rows = vec![Row { result: 0, by: g.grad }];
         Derivatives { values, rows, jacobian: false, mode: Mode::Reverse, stats: g.stats }
     }
 }
@@ -158,9 +176,13 @@ impl Derivatives {
 
 pub(crate) fn run(run: &Run) -> Outcome {
     let function = function(&run.common.program)?.with_options(options(&run.running));
-    let args = arguments(&function, &run.common)?;
+    let args = members(&function, arguments(&function, &run.common)?, &run.running.batch);
     let progress = Progress::start("running");
-    let evaluation = function.call(args.clone())?;
+    let batch = &run.running.batch;
+    let evaluation = match batch.is_empty() {
+        true => function.call(args.clone())?,
+        false => function.batch(batch).call(args.clone())?.into(),
+    };
     drop(progress);
     if let Some(path) = &run.output {
         let values = evaluation.values.iter().enumerate();
@@ -170,11 +192,14 @@ pub(crate) fn run(run: &Run) -> Outcome {
     printed(if run.running.json {
         json::evaluation(&evaluation)
     } else {
-        human::evaluation(function.name(), &named(&function, args)?, &evaluation)
+        human::evaluation(function.name(), &named(&function, batch, args)?, &evaluation)
     })
 }
 
 pub(crate) fn check(check: &Check) -> Outcome {
+    if !check.running.batch.is_empty() {
+        return Err(Failure::input("`check` takes one point: leave `--batch` out"));
+    }
     let function = function(&check.common.program)?.with_options(options(&check.running));
     let args = arguments(&function, &check.common)?;
     let progress = Progress::start("checking");
@@ -279,6 +304,22 @@ fn arguments(function: &Function, common: &Common) -> Result<Args, Failure> {
     Ok(Args(args))
 }
 
+/// A list of whole numbers is an array of floats, but the members of a batch are numbers as if they had been typed
+/// one by one: integers, which become floats where the program has no other use for them.
+fn members(function: &Function, mut args: Args, batch: &[String]) -> Args {
+    let mut in_order = function.parameters();
+    for arg in &mut args.0 {
+        let name = arg.name.as_deref().or_else(|| in_order.next());
+        let is_member = name.is_some_and(|name| batch.iter().any(|member| member == name));
+        let whole = |x: &f64| x.trunc() == *x && x.abs() < 1e15;
+        let numbers = arg.value.as_array().filter(|x| x.rank() == 1).and_then(Array::as_f64);
+        if let Some(numbers) = numbers.filter(|x| is_member && x.iter().all(whole)) {
+            arg.value = Value::from(numbers.iter().map(|x| *x as i64).collect::<Vec<i64>>());
+        }
+    }
+    args
+}
+
 /// The adjoints of the float results: one entry of the list for each, or all numbers in a row.
 fn seeds(function: &Function, results: &[Value], seed: &Seed) -> Result<Vec<Arg>, Failure> {
     let is_float = |v: &&Value| match v {
@@ -357,8 +398,15 @@ fn save(
 }
 
 /// The arguments as the call reads: each parameter with its value.
-fn named(function: &Function, args: Args) -> Result<Vec<(String, Value)>, Failure> {
-    let values = function.bind(args)?;
+fn named(
+    function: &Function,
+    batch: &[String],
+    args: Args,
+) -> Result<Vec<(String, Value)>, Failure> {
+    let values = match batch.is_empty() {
+        true => function.bind(args)?,
+        false => function.batch(batch).bind(args)?,
+    };
     Ok(function.parameters().map(String::from).zip(values).collect())
 }
 
@@ -380,6 +428,7 @@ fn options(running: &Running) -> Options {
         max_iterations: running.max_iterations,
         tape_limit: running.tape_limit.map(|bytes| bytes.0),
         interrupt: Some(progress::interrupt()),
+        threads: running.threads.map(usize::from),
         ..Options::default()
     }
 }

@@ -84,6 +84,7 @@ Examples:
   wengert grad model.py 'x=[[1, 2], [3, 4]]' w=@weights.npy --args rest.json
   wengert grad model.py 'x=[1, 2]' --seed '[1, 0]'      of a function that returns an array
   wengert grad model.py 'x=[1, 2]' --jacobian
+  wengert grad examples/newton.py 'a=linspace(1, 9, 1000)' x0=1 --batch a       a thousand roots
 
 With --json: {\"value\": .., \"grad\": {\"a\": .., ..}, \"mode\": .., \"stats\": {..}}; with --jacobian,
 \"jacobian\" instead of \"grad\", for several results a list of such objects. Several values are a list.
@@ -159,6 +160,15 @@ struct Running {
     /// Most bytes of tape, as in `500000`, `64MiB` or `2GiB` [default: most of the free memory].
     #[arg(long, value_name = "BYTES")]
     tape_limit: Option<Bytes>,
+
+    /// Arguments that have one value per member of a batch along their first axis, separated by commas: runs all
+    /// members. Derivatives by the other arguments are summed over them.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    batch: Vec<String>,
+
+    /// How many threads run a batch; changes no bit [default: one per core].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
 
     /// Print one JSON object; floats with all their digits, NaN and infinities as strings.
     #[arg(long)]

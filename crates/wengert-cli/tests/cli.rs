@@ -114,6 +114,38 @@ fn arrays_and_the_function_by_name() {
 }
 
 #[test]
+fn batches() {
+    let run = |threads: &str| {
+        let args = ["grad", "-", "x=[[1, 2], [3, 4], [5, 6]]", "n=2", "--batch", "x", "--json"];
+        let mut found = json(&piped(WALK, &[&args[..], &["--threads", threads]].concat()));
+        found["stats"] = serde_json::Value::Null;
+        found
+    };
+    let found = run("1");
+    assert_eq!(found["value"], serde_json::json!([5.0, 25.0, 61.0]));
+    assert_eq!(found["grad"]["x"], serde_json::json!([[2.0, 4.0], [6.0, 8.0], [10.0, 12.0]]));
+    assert_eq!(run("2"), found);
+    assert_eq!(run("3"), found);
+    let values =
+        json(&piped(WALK, &["run", "-", "x=[1, 2]", "n=[1, 2]", "--batch", "n", "--json"]));
+    assert_eq!(values["values"], serde_json::json!([[1.0, 5.0]]));
+
+    for (args, said) in [
+        (&["grad", "-", "x=[[1]]", "n=1", "--batch", "x", "--jacobian"][..], "leave `--seed` and"),
+        (&["check", "-", "x=[[1]]", "n=1", "--batch", "x"], "leave `--batch` out"),
+        (&["grad", "-", "x=[[1]]", "n=1", "--batch", "x,n"], "`n` must have one value per member"),
+        (&["grad", "-", "x=[1]", "n=1", "--threads", "0"], "0 is not in 1.."),
+    ] {
+        let ran = piped(WALK, args);
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert!(ran.err.contains(said), "{}", ran.err);
+    }
+    let ran = piped(WALK, &["grad", "-", "x=[1]", "n=[1, 7, 9]", "--batch", "n"]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(ran.err.contains("member 1 of the batch"), "{}", ran.err);
+}
+
+#[test]
 fn check_agrees_and_exits_with_0() {
     let ran = wengert(&["check", "examples/heat.py", "u=[1, 0, 0, 2]", "k=0.2", "n=5"]);
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);

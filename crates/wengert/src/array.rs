@@ -1,6 +1,8 @@
 //! Arrays of any number of dimensions that go into and come out of functions.
 
+use crate::value::Value;
 use std::fmt;
+use wengert_core::interp::Val;
 use wengert_core::ops::shaped::{self, Elements};
 use wengert_core::ops::{Array as Inner, Data, Elem};
 
@@ -250,6 +252,60 @@ impl Array {
 
     pub(crate) fn elem(&self) -> Elem {
         self.0.elem()
+    }
+
+    /// What lies at a place along the first axis: a number, or an array with an axis less.
+    pub(crate) fn member(&self, k: usize) -> Value {
+        let rest = &self.0.shape[1..];
+        let size: usize = rest.iter().product();
+        let range = k * size..(k + 1) * size;
+        let scalar = rest.is_empty();
+        let data = match &self.0.data {
+            Data::F64(x) if scalar => return Value::Float(x[k]),
+            Data::F32(x) if scalar => return Value::Single(x[k]),
+            Data::I64(x) if scalar => return Value::Int(x[k]),
+            Data::Bool(x) if scalar => return Value::Bool(x[k]),
+            Data::F64(x) => Data::F64(x[range].to_vec()),
+            Data::F32(x) => Data::F32(x[range].to_vec()),
+            Data::I64(x) => Data::I64(x[range].to_vec()),
+            Data::Bool(x) => Data::Bool(x[range].to_vec()),
+        };
+        Value::Array(Array(Inner { shape: rest.to_vec(), data }))
+    }
+
+    /// Values of one kind and shape along a new first axis; `None` where that is one axis too many.
+    pub(crate) fn stacked<'a>(values: impl ExactSizeIterator<Item = &'a Value>) -> Option<Array> {
+        let (mut shape, mut data) = (vec![values.len()], None);
+        for value in values {
+            let val = value.to_val();
+            let one = match &val {
+                Val::Array(x) => Inner::clone(x),
+                Val::Scalar(s) => Inner::filled(vec![1], *s)?,
+                Val::Tape(_) => return None,
+            };
+            match (&mut data, one.data) {
+                (None, first) => {
+                    shape.extend(value.shape());
+                    data = Some(first);
+                }
+                (Some(Data::F64(all)), Data::F64(x)) => all.extend(x),
+                (Some(Data::F32(all)), Data::F32(x)) => all.extend(x),
+                (Some(Data::I64(all)), Data::I64(x)) => all.extend(x),
+                (Some(Data::Bool(all)), Data::Bool(x)) => all.extend(x),
+                _ => return None,
+            }
+        }
+        let data = data.filter(|_| shape.len() <= MAX_RANK)?;
+        Some(Array(Inner { shape, data }))
+    }
+
+    /// Adds the floats of an array of the same kind and shape.
+    pub(crate) fn add(&mut self, other: &Array) {
+        match (&mut self.0.data, &other.0.data) {
+            (Data::F64(x), Data::F64(y)) => x.iter_mut().zip(y).for_each(|(x, y)| *x += y),
+            (Data::F32(x), Data::F32(y)) => x.iter_mut().zip(y).for_each(|(x, y)| *x += y),
+            _ => {}
+        }
     }
 
     pub(crate) fn inner(&self) -> &Inner {

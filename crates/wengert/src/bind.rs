@@ -9,8 +9,15 @@ use wengert_core::surface::tree::{DeclaredType, Expr, ExprKind, Function, Param,
 
 type Bound<T> = Result<T, Diagnostic>;
 
-/// One value per parameter, defaults filled in.
+/// One value per parameter, defaults filled in, of the types that are declared.
 pub(crate) fn arguments(function: &Function, args: Args) -> Bound<Vec<Value>> {
+    let mut values = complete(function, args)?;
+    declared(function, &mut values)?;
+    Ok(values)
+}
+
+/// One value per parameter, as given, defaults filled in.
+pub(crate) fn complete(function: &Function, args: Args) -> Bound<Vec<Value>> {
     let mut values = given(function, args)?;
     for (param, value) in function.params.iter().zip(&mut values) {
         if value.is_none() {
@@ -19,9 +26,7 @@ pub(crate) fn arguments(function: &Function, args: Args) -> Bound<Vec<Value>> {
     }
     let missing: Vec<usize> = (0..values.len()).filter(|k| values[*k].is_none()).collect();
     if missing.is_empty() {
-        let mut values: Vec<Value> = values.into_iter().flatten().collect();
-        declared(function, &mut values)?;
-        return Ok(values);
+        return Ok(values.into_iter().flatten().collect());
     }
     let names: Vec<&str> = missing.iter().map(|k| name_of(function, *k)).collect();
     let what = if names.len() == 1 { "a value" } else { "values" };
@@ -190,7 +195,7 @@ fn with_rank(rank: usize) -> String {
 }
 
 /// The index of the parameter of this name.
-fn parameter(function: &Function, name: &str) -> Bound<usize> {
+pub(crate) fn parameter(function: &Function, name: &str) -> Bound<usize> {
     if let Some(k) = function.params.iter().position(|p| p.name.text == name) {
         return Ok(k);
     }

@@ -7,6 +7,7 @@ use crate::executable::{Engines, Executable};
 use crate::function::{Call, Function, Task};
 use crate::options::{Mode, Stats};
 use crate::value::Value;
+use std::sync::Arc;
 use wengert_core::check::{self, CheckError, Derived, GradReport, Report};
 use wengert_core::interp::Val;
 use wengert_core::ir::{Module, Type};
@@ -82,11 +83,10 @@ impl Function {
         let call = self.prepare(args.into())?;
         let by = self.by(&call, wrt.into())?;
         self.one_float(&call)?;
-        let mut stats = Stats::default();
-        let (value, grad) = match self.options.mode {
-            Mode::Reverse => self.reverse(&call, &by, &mut stats)?,
-            Mode::Forward => self.forward(&call, &by, &mut stats)?,
-        };
+        let program = self.gradient_program(&call, &by)?;
+        let mut stats = Stats { compile_seconds: call.elapsed(), ..Stats::default() };
+        let values: Vec<&Value> = call.values.iter().collect();
+        let (value, grad) = self.differentiate(&call, &program, &values, &by, &mut stats)?;
         let names = by.iter().map(|k| self.tree().params[*k].name.text.clone());
         let value = value.as_f64().unwrap_or_else(|| unreachable!("its type has been checked"));
         Ok(Gradient { value, grad: names.zip(grad).collect(), stats })
@@ -212,18 +212,48 @@ impl Function {
         })
     }
 
+    /// The program of a gradient, in the mode the options say.
+    pub(crate) fn gradient_program(
+        &self,
+        call: &Call,
+        by: &[usize],
+    ) -> Result<Arc<Executable>, Error> {
+        let by = by.to_vec();
+        self.program(
+            call,
+            match self.options.mode {
+                Mode::Reverse => Task::Reverse(by),
+                Mode::Forward => Task::Forward(by),
+            },
+        )
+    }
+
+    /// Runs that program: the value, and its derivative by each parameter.
+    pub(crate) fn differentiate(
+        &self,
+        call: &Call,
+        program: &Executable,
+        values: &[&Value],
+        by: &[usize],
+        stats: &mut Stats,
+    ) -> Result<(Value, Vec<Value>), Error> {
+        match self.options.mode {
+            Mode::Reverse => self.reverse(call, program, values, stats),
+            Mode::Forward => self.forward(program, values, by, stats),
+        }
+    }
+
     /// The gradient by one sweep back.
     fn reverse(
         &self,
         call: &Call,
-        by: &[usize],
+        program: &Executable,
+        values: &[&Value],
         stats: &mut Stats,
     ) -> Result<(Value, Vec<Value>), Error> {
-        let program = self.program(call, Task::Reverse(by.to_vec()))?;
-        stats.compile_seconds = call.elapsed();
-        let mut args = call.values.clone();
-        args.push(one(call));
-        let mut values = self.run(&program, &args, stats)?;
+        let one = one(call);
+        let args = [values, &[&one]].concat();
+        let mut values = self.run(program, &args, stats)?;
         let grad = values.split_off(1);
         Ok((values.remove(0), grad))
     }
@@ -231,22 +261,19 @@ impl Function {
     /// The gradient by one run per component.
     fn forward(
         &self,
-        call: &Call,
+        program: &Executable,
+        values: &[&Value],
         by: &[usize],
         stats: &mut Stats,
     ) -> Result<(Value, Vec<Value>), Error> {
-        let program = self.program(call, Task::Forward(by.to_vec()))?;
-        stats.compile_seconds = call.elapsed();
-        let zeros: Vec<Value> = by.iter().map(|k| call.values[*k].filled(0.0)).collect();
-        let mut args = call.values.clone();
-        args.extend(zeros.iter().cloned());
-        let first = call.values.len();
-        let (mut value, mut grad) = (None, zeros);
+        let mut tangents: Vec<Value> = by.iter().map(|k| values[*k].filled(0.0)).collect();
+        let (mut value, mut grad) = (None, tangents.clone());
         for (slot, partials) in grad.iter_mut().enumerate() {
             for component in 0..partials.len() {
-                args[first + slot].set(component, 1.0);
-                let results = self.run(&program, &args, stats)?;
-                args[first + slot].set(component, 0.0);
+                tangents[slot].set(component, 1.0);
+                let args: Vec<&Value> = values.iter().copied().chain(&tangents).collect();
+                let results = self.run(program, &args, stats)?;
+                tangents[slot].set(component, 0.0);
                 let [y, tangent] = &results[..] else { unreachable!("one result and its tangent") };
                 partials.set(component, tangent.as_f64().unwrap_or(f64::NAN));
                 value.get_or_insert_with(|| y.clone());
@@ -255,7 +282,10 @@ impl Function {
         let value = match value {
             Some(value) => value,
             // Nothing but empty arrays to differentiate by.
-            None => self.run(&program, &args, stats)?.remove(0),
+            None => {
+                let args: Vec<&Value> = values.iter().copied().chain(&tangents).collect();
+                self.run(program, &args, stats)?.remove(0)
+            }
         };
         Ok((value, grad))
     }

@@ -61,6 +61,14 @@ impl Error {
         Error { kind: ErrorKind::Run, diagnostics, fault: Some(fault), text: source.clone() }
     }
 
+    /// The same, of a member of a batch.
+    pub(crate) fn in_member(mut self, k: usize) -> Error {
+        for diagnostic in self.diagnostics.iter_mut().take(1) {
+            diagnostic.message = format!("member {k} of the batch: {}", diagnostic.message);
+        }
+        self
+    }
+
     /// Which step failed.
     pub fn kind(&self) -> ErrorKind {
         self.kind

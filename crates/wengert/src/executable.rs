@@ -2,6 +2,7 @@
 
 use crate::options::{Backend, Options};
 use crate::value::Value;
+use std::borrow::Borrow;
 use std::time::Instant;
 use wengert_core::check::Engine;
 use wengert_core::fault::Fault;
@@ -57,7 +58,11 @@ impl Executable {
     }
 
     /// The arguments fit the entry's parameters; its tape, if it has one, is not among them.
-    pub(crate) fn run(&self, args: &[Value], options: &Options) -> Result<Ran, Fault> {
+    pub(crate) fn run<V: Borrow<Value>>(
+        &self,
+        args: &[V],
+        options: &Options,
+    ) -> Result<Ran, Fault> {
         let start = Instant::now();
         let ((values, tape_bytes), backend) = match &self.code {
             Code::Interp(module) => (self.interpret(module, args, options)?, Backend::Interp),
@@ -74,13 +79,13 @@ impl Executable {
         Ok(Ran { values, tape_bytes, seconds: start.elapsed().as_secs_f64(), backend })
     }
 
-    fn interpret(
+    fn interpret<V: Borrow<Value>>(
         &self,
         module: &Module,
-        args: &[Value],
+        args: &[V],
         options: &Options,
     ) -> Result<(Vec<Value>, u64), Fault> {
-        let mut args: Vec<Val> = args.iter().map(Value::to_val).collect();
+        let mut args: Vec<Val> = args.iter().map(|v| v.borrow().to_val()).collect();
         if module.func(&self.entry).is_some_and(|f| f.param_types().contains(&Type::Tape)) {
             args.push(Val::tape());
         }
@@ -94,8 +99,8 @@ impl Executable {
     }
 }
 
-fn native_args(args: &[Value]) -> Vec<runtime::Arg<'_>> {
-    args.iter().map(Value::to_arg).collect()
+fn native_args<V: Borrow<Value>>(args: &[V]) -> Vec<runtime::Arg<'_>> {
+    args.iter().map(|v| v.borrow().to_arg()).collect()
 }
 
 fn limits(options: &Options) -> runtime::Options {

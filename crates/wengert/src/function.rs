@@ -11,6 +11,7 @@ use crate::options::{Backend, Options, Stats};
 use crate::shapes;
 use crate::source::Source;
 use crate::value::Value;
+use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
@@ -245,10 +246,10 @@ impl Function {
         Ok(program)
     }
 
-    pub(crate) fn run(
+    pub(crate) fn run<V: Borrow<Value>>(
         &self,
         program: &Executable,
-        args: &[Value],
+        args: &[V],
         stats: &mut Stats,
     ) -> Result<Vec<Value>, Error> {
         let ran = program.run(args, &self.options).map_err(|fault| self.fault(fault))?;

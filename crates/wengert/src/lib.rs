@@ -29,6 +29,7 @@
 //!   each compiles on the first call with arguments of new kinds, in milliseconds.
 //! - [`Function::jacobian`], [`Function::hessian`], their sparse forms [`Function::sparse_jacobian`] and
 //!   [`Function::sparse_hessian`], and [`Function::hvp`] give whole derivatives and second ones.
+//! - [`Function::batch`] runs and differentiates it for many values of some of its arguments, on all cores.
 //! - [`Value`] and [`Array`] are what goes in and comes out; feature `ndarray` converts from and to that
 //!   crate's arrays.
 //! - [`Function::check`] compares the derivatives with each other and with finite differences;
@@ -37,7 +38,7 @@
 //! - [`Options`] chooses the backend, forward or reverse mode, and the limits.
 //! - [`Error`] says what is wrong where in the source, and the way out.
 //!
-//! Reading order: `function` (specialising, compiling, running), `derivative` (gradients), `dense` and
+//! Reading order: `function` (specialising, compiling, running), `derivative` (gradients), `batch` (many of them), `dense` and
 //! `sparse` (Jacobians and Hessians), `value` and `array`, `args` and `bind` (arguments to parameters), `executable` (backends), `error`, `render` and `explain`
 //! (messages),
 //! `stages`, `saved` and `outline` (looking inside), `inspect`.
@@ -45,6 +46,7 @@
 
 mod args;
 mod array;
+mod batch;
 mod bind;
 mod dense;
 mod derivative;
@@ -68,6 +70,7 @@ mod value;
 
 pub use args::{Arg, Args, Wrt};
 pub use array::{Array, Element, ShapeError};
+pub use batch::{Batch, BatchEvaluation, BatchGradient};
 pub use dense::{Hessian, HessianProduct, Jacobian, JacobianBlock};
 pub use derivative::{Adjoints, Gradient, Tangents};
 pub use doctor::{CacheState, Doctor};

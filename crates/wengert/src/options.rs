@@ -49,6 +49,9 @@ pub struct Options {
     pub tape_limit: Option<u64>,
     /// Set it to `true` from another thread to end a run with an error. Native code only.
     pub interrupt: Option<Arc<AtomicBool>>,
+    /// How many threads run the members of a batch; as many as the machine has cores where it is not said. It
+    /// changes no bit.
+    pub threads: Option<usize>,
 }
 
 impl Default for Options {
@@ -59,6 +62,7 @@ impl Default for Options {
             max_iterations: 1_000_000_000,
             tape_limit: None,
             interrupt: None,
+            threads: None,
         }
     }
 }

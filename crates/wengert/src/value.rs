@@ -138,6 +138,16 @@ impl Value {
         }
     }
 
+    /// Adds the floats of a value of the same kind and shape.
+    pub(crate) fn add(&mut self, other: &Value) {
+        match (self, other) {
+            (Value::Float(x), Value::Float(y)) => *x += y,
+            (Value::Single(x), Value::Single(y)) => *x += y,
+            (Value::Array(x), Value::Array(y)) => x.add(y),
+            _ => {}
+        }
+    }
+
     /// Its floats, in order; none for what carries no derivative.
     pub(crate) fn floats(&self) -> Vec<f64> {
         match self {

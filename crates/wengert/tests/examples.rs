@@ -142,6 +142,74 @@ fn every_example_has_its_value_and_gradient() {
     }
 }
 
+/// Members of a batch have the bits they have alone; derivatives by what they share are summed in the order that is
+/// promised.
+#[test]
+fn every_example_in_a_batch() {
+    let text = std::fs::read_to_string(format!("{FOLDER}/expected.json")).unwrap();
+    let records: Json = serde_json::from_str(&text).unwrap();
+    let mut batched = 0;
+    for record in records.as_array().unwrap().iter().filter(|r| r.get("seed").is_none()) {
+        let file = record["file"].as_str().unwrap();
+        let source = std::fs::read_to_string(format!("{FOLDER}/{file}")).unwrap();
+        let given = record["args"].as_object().unwrap();
+        let names: Vec<&str> =
+            record["wrt"].as_array().unwrap().iter().map(|n| n.as_str().unwrap()).collect();
+        let (shape, first) = flat(&given[names[0]]);
+        let members: Vec<Vec<f64>> = [1.0, 1.001, 0.998]
+            .iter()
+            .map(|scale| first.iter().map(|x| x * scale).collect())
+            .collect();
+        let args = |own: Value| {
+            let all = given.iter().map(|(n, v)| {
+                let value = if n == names[0] { own.clone() } else { value(v) };
+                Arg { name: Some(n.clone()), value }
+            });
+            Args(all.collect())
+        };
+        let function = |threads: usize| {
+            let f = Function::from_source(source.as_str(), record["function"].as_str().unwrap());
+            f.unwrap().with_options(Options { threads: Some(threads), ..Options::default() })
+        };
+        let alone = function(1);
+        let alone: Result<Vec<_>, _> = members
+            .iter()
+            .map(|own| {
+                let own = match shape.is_empty() {
+                    true => Value::Float(own[0]),
+                    false => Value::Array(Array::new(shape.clone(), own.clone()).unwrap()),
+                };
+                alone.value_and_grad(args(own), &names[..])
+            })
+            .collect();
+        let stacked = [&[3][..], &shape].concat();
+        let own = Value::Array(Array::new(stacked, members.concat()).unwrap());
+        for threads in [1, 3] {
+            let f = function(threads);
+            let g = f.batch([names[0]]).value_and_grad(args(own.clone()), &names[..]);
+            let (Ok(g), Ok(alone)) = (&g, &alone) else {
+                assert!(g.is_err() && alone.is_err(), "{file}: {g:?}");
+                continue;
+            };
+            let values: Vec<f64> = alone.iter().map(|g| g.value).collect();
+            assert_eq!(g.values, values, "{file}");
+            for (k, (n, d)) in g.grad.iter().enumerate() {
+                let each: Vec<Vec<f64>> = alone.iter().map(|g| numbers(&g.grad[k].1)).collect();
+                let wanted: Vec<f64> = match n == names[0] {
+                    true => each.concat(),
+                    false => {
+                        (0..each[0].len()).map(|i| (each[0][i] + each[1][i]) + each[2][i]).collect()
+                    }
+                };
+                let bits = |x: &[f64]| x.iter().map(|x| x.to_bits()).collect::<Vec<u64>>();
+                assert_eq!(bits(&numbers(d)), bits(&wanted), "{file}: d/d{n}");
+            }
+            batched += 1;
+        }
+    }
+    assert!(batched > 60, "only {batched} batches");
+}
+
 /// Conjugate gradients are exact after as many steps as unknowns where the matrix is symmetric, and directions in
 /// which it is not are among those tried: there the check is right to object.
 const OBJECTED: &[&str] = &["conjugate_gradients.py"];
