@@ -116,7 +116,7 @@ impl Reverse<'_> {
         restore: impl FnOnce(&mut Self, &Inst, Value, Value) -> Value,
     ) {
         let (x0, x1) = (inst.args[0], inst.results[0]);
-        if self.layout.restores(self.nest, x1) {
+        if self.layout.takes_back(self.nest, inst) {
             let old = self.ask(Slot::Old(x1));
             let held = self.held(x1);
             let held = restore(self, inst, held, old);

@@ -5,9 +5,9 @@
 //! nested in it; where a loop is left by an exit, the record holds what was computed up to there.
 
 use super::nest::{BlockId, Nest, exits, takes_over};
-use crate::ir::{Elem, Op, Type, Value};
+use crate::ir::{Elem, Inst, Op, Type, Value};
 use crate::ops::ArrayOp;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// One field of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,8 +71,9 @@ pub(super) struct Layout {
     /// Carries (block parameters) that are pushed and whose popped value also serves as the
     /// carry-out of the iteration before.
     pub(super) joined: HashSet<Value>,
-    /// Array storage that the reverse sweep takes back to earlier versions and reads.
-    pub(super) restored: HashSet<u32>,
+    /// Array storage that the reverse sweep takes back to earlier versions and reads, and how far back: the time
+    /// of the first of these versions.
+    pub(super) restored: HashMap<u32, u32>,
     /// Arrays of which a copy is pushed by the block that defines them.
     pub(super) snapshots: HashSet<Value>,
     /// Lengths, trip counts and exits the reverse sweep asks for.
@@ -85,8 +86,15 @@ pub(super) struct Layout {
 pub(super) type Told = HashSet<(Value, Value)>;
 
 impl Layout {
+    /// Whether the reverse sweep holds this version of an array at some time.
     pub(super) fn restores(&self, nest: &Nest, v: Value) -> bool {
-        nest.func.ty(v).is_array() && self.restored.contains(&nest.storage_of(v))
+        let first = self.restored.get(&nest.storage_of(v));
+        nest.func.ty(v).is_array() && first.is_some_and(|first| nest.time(v) >= *first)
+    }
+
+    /// Whether an operation in place is taken back.
+    pub(super) fn takes_back(&self, nest: &Nest, inst: &Inst) -> bool {
+        inst.op.takes().is_some() && self.restores(nest, inst.args[0])
     }
 
     /// The record of a block.
@@ -131,7 +139,7 @@ impl Layout {
                 }
             }
             match inst.op {
-                ref op if op.takes().is_some() && self.restores(nest, inst.results[0]) => {
+                _ if self.takes_back(nest, inst) => {
                     slots.push(Slot::Old(inst.results[0]));
                 }
                 Op::Call(_) if !inst.results.is_empty() => {
@@ -209,6 +217,6 @@ pub(super) fn dims(nest: &Nest, v: Value) -> impl Iterator<Item = Slot> + use<> 
 }
 
 /// Which ends a loop can have: the number of exits, and whether it can also run to its bound.
-pub(super) fn needs_exit_slot(inst: &crate::ir::Inst) -> bool {
+pub(super) fn needs_exit_slot(inst: &Inst) -> bool {
     exits(inst).len() + usize::from(inst.op == Op::For) > 1
 }

@@ -32,6 +32,10 @@ pub(super) struct Nest<'f> {
     defs: Vec<Option<(BlockId, Option<usize>)>>,
     /// Per value: a representative of the array versions that may share its storage.
     storage: Vec<u32>,
+    /// Per value: when it is defined, in the order of the program.
+    times: Vec<u32>,
+    /// Per block: when the outermost loop around it begins; none where there is no loop.
+    loops: Vec<Option<u32>>,
 }
 
 impl<'f> Nest<'f> {
@@ -44,24 +48,37 @@ impl<'f> Nest<'f> {
             ids: HashMap::new(),
             defs: vec![None; n],
             storage: (0..n as u32).collect(),
+            times: vec![0; n],
+            loops: Vec::new(),
         };
-        nest.add(&func.body, None, 1);
+        nest.add(&func.body, None, 1, &mut 0, None);
         let roots = (0..n as u32).map(|v| nest.storage_of(Value(v))).collect();
         nest.storage = roots;
         nest
     }
 
-    fn add(&mut self, block: &'f Block, parent: Option<(BlockId, usize)>, weight: u64) {
+    fn add(
+        &mut self,
+        block: &'f Block,
+        parent: Option<(BlockId, usize)>,
+        weight: u64,
+        now: &mut u32,
+        outermost: Option<u32>,
+    ) {
         let id = self.blocks.len();
         self.blocks.push(BlockInfo { block, parent, weight });
+        self.loops.push(outermost);
         self.ids.insert(block, id);
         for p in &block.params {
             self.defs[p.index()] = Some((id, None));
+            self.times[p.index()] = *now;
         }
         for (at, inst) in block.insts.iter().enumerate() {
+            *now += 1;
             for r in &inst.results {
                 self.defs[r.index()] = Some((id, Some(at)));
             }
+            let looping = matches!(inst.op, Op::For | Op::While).then_some(*now);
             let inner = match inst.op {
                 Op::For | Op::While => weight.saturating_mul(TRIPS).min(1 << 30),
                 // An exit is taken once per loop.
@@ -69,8 +86,10 @@ impl<'f> Nest<'f> {
                 _ => weight,
             };
             for nested in &inst.blocks {
-                self.add(nested, Some((id, at)), inner);
+                self.add(nested, Some((id, at)), inner, now, outermost.or(looping));
+                *now += 1;
             }
+            inst.results.iter().for_each(|r| self.times[r.index()] = *now);
             self.unite_storage(inst);
         }
     }
@@ -107,6 +126,17 @@ impl<'f> Nest<'f> {
             let (a, b) = (self.storage_of(a), self.storage_of(b));
             self.storage[a as usize] = b;
         }
+    }
+
+    /// When a value is defined: greater for what stands further down in the program.
+    pub(super) fn time(&self, v: Value) -> u32 {
+        self.times[v.index()]
+    }
+
+    /// The earliest version of its storage that must be held for version `v` to be: itself, or in a loop, which
+    /// comes by again, what there is when the outermost one begins.
+    pub(super) fn back_to(&self, v: Value) -> u32 {
+        self.block_of(v).and_then(|id| self.loops[id]).unwrap_or(self.time(v))
     }
 
     /// The representative of the versions that may share storage with `v`.

@@ -151,10 +151,7 @@ impl<'a> Record<'a> {
         let reversed = self.tape.is_some() && self.activity.is_active_inst(inst);
         match &inst.op {
             Op::Call(name) if reversed => self.call(name, inst),
-            op if op.takes().is_some()
-                && self.layout.restores(self.nest, inst.results[0])
-                && self.tape.is_some() =>
-            {
+            _ if self.layout.takes_back(self.nest, inst) && self.tape.is_some() => {
                 let old = self.old(inst);
                 self.slots.insert(Slot::Old(inst.results[0]), old);
                 self.copier.inst(self.nest.func, &mut self.b, inst);

@@ -45,7 +45,8 @@ pub(super) fn plan(nest: &Nest, activity: &Activity, asked: &Asked) -> Layout {
 
 /// Array storage whose stores the reverse sweep visits, so that it can be taken back.
 struct Restorable {
-    /// Per restorable storage: each operation in place, by its result, and what taking it back costs.
+    /// Per restorable storage: each operation in place, by its result, and what taking it back costs, in the order
+    /// of the versions they take over.
     stores: BTreeMap<u32, Vec<(Value, u64)>>,
     refused: BTreeSet<u32>,
 }
@@ -79,6 +80,10 @@ impl Restorable {
                 }
             }
         }
+        let taken = |result: &Value| nest.inst_of(*result).map_or(0, |i| nest.time(i.args[0]));
+        for stores in found.stores.values_mut() {
+            stores.sort_by_key(|(result, _)| taken(result));
+        }
         found
     }
 
@@ -111,8 +116,10 @@ struct Cut<'a> {
     nodes: BTreeMap<Value, (usize, Option<usize>)>,
     /// Nodes of joined carries, by block parameter.
     streams: BTreeMap<Value, usize>,
-    /// Nodes of restored storage.
-    restored: BTreeMap<u32, usize>,
+    /// Nodes of restored storage, by how far back it is taken.
+    restored: BTreeMap<(u32, u32), usize>,
+    /// Nodes of operations in place that are taken back, by their results.
+    undone: BTreeMap<Value, usize>,
     /// Latest position each value may be asked for at, in the block that defines it.
     latest: HashMap<Value, usize>,
 }
@@ -131,14 +138,14 @@ impl<'a> Cut<'a> {
             nodes: BTreeMap::new(),
             streams: BTreeMap::new(),
             restored: BTreeMap::new(),
+            undone: BTreeMap::new(),
             latest: HashMap::new(),
         };
         cut.find_latest(&asked.needs);
         for need in &asked.needs {
             if nest.func.ty(need.value).is_array() {
-                let storage = nest.storage_of(need.value);
-                if restorable.allows(storage) {
-                    let node = cut.storage(storage);
+                if restorable.allows(nest.storage_of(need.value)) {
+                    let node = cut.version(need.value);
                     cut.net.edge(source, node, INFINITE);
                 }
             } else if let Some(a) = cut.available(need.value) {
@@ -173,8 +180,10 @@ impl<'a> Cut<'a> {
             }
         }
         layout.saved.retain(|p| !layout.joined.contains(p));
-        layout.restored =
-            self.restored.iter().filter(|(_, node)| side[**node]).map(|(s, _)| *s).collect();
+        for ((storage, back_to), _) in self.restored.iter().filter(|(_, node)| side[**node]) {
+            // In order: the earliest comes first.
+            layout.restored.entry(*storage).or_insert(*back_to);
+        }
         (cost, layout)
     }
 
@@ -311,8 +320,8 @@ impl<'a> Cut<'a> {
             }
         }
         if inst.op == Op::Load {
-            let storage = self.storage(self.nest.storage_of(inst.args[0]));
-            self.net.edge(b, storage, INFINITE);
+            let version = self.version(inst.args[0]);
+            self.net.edge(b, version, INFINITE);
         }
         Some(a)
     }
@@ -327,20 +336,37 @@ impl<'a> Cut<'a> {
         node
     }
 
-    fn storage(&mut self, storage: u32) -> usize {
-        if let Some(node) = self.restored.get(&storage) {
+    /// The node that says a version of an array is held at some time.
+    fn version(&mut self, v: Value) -> usize {
+        let (storage, back_to) = (self.nest.storage_of(v), self.nest.back_to(v));
+        if let Some(node) = self.restored.get(&(storage, back_to)) {
             return *node;
         }
         let node = self.net.node();
-        self.restored.insert(storage, node);
-        let stores = self.restorable.stores.get(&storage).cloned().unwrap_or_default();
-        for (result, cost) in stores {
-            self.net.edge(node, self.sink, cost);
-            for index in self.nest.inst_of(result).map_or(&[][..], written_at) {
+        self.restored.insert((storage, back_to), node);
+        let restorable = self.restorable;
+        let stores = restorable.stores.get(&storage).map_or(&[][..], Vec::as_slice);
+        let earlier = |(result, _): &(Value, u64)| {
+            self.nest.inst_of(*result).is_some_and(|i| self.nest.time(i.args[0]) < back_to)
+        };
+        let first = stores.partition_point(earlier);
+        // Who takes a store back has taken back all that come after it.
+        let mut before = node;
+        for (result, cost) in &stores[first..] {
+            if let Some(known) = self.undone.get(result) {
+                self.net.edge(before, *known, INFINITE);
+                break;
+            }
+            let undo = self.net.node();
+            self.undone.insert(*result, undo);
+            self.net.edge(before, undo, INFINITE);
+            self.net.edge(undo, self.sink, *cost);
+            for index in self.nest.inst_of(*result).map_or(&[][..], written_at) {
                 if let Some(index) = self.available(*index) {
-                    self.net.edge(node, index, INFINITE);
+                    self.net.edge(undo, index, INFINITE);
                 }
             }
+            before = undo;
         }
         node
     }
@@ -380,10 +406,8 @@ pub(super) fn preload(nest: &Nest, layout: &Layout, asked: &Asked) -> Preload {
     let needs = asked.needs.iter().filter(|n| !layout.restores(nest, n.value));
     let mut work: Vec<(Value, usize)> = needs.map(|n| (n.value, n.block)).collect();
     for info in &nest.blocks {
-        for inst in info.block.insts.iter().filter(|i| i.op.takes().is_some()) {
-            if layout.restores(nest, inst.results[0]) {
-                work.extend(written_at(inst).iter().map(|i| (*i, nest.id(info.block))));
-            }
+        for inst in info.block.insts.iter().filter(|i| layout.takes_back(nest, i)) {
+            work.extend(written_at(inst).iter().map(|i| (*i, nest.id(info.block))));
         }
     }
     let mut seen = BTreeSet::new();

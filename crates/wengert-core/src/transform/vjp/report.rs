@@ -220,7 +220,7 @@ fn overwrite(nest: &Nest, layout: &Layout, id: BlockId, inst: &Inst) -> Overwrit
         _ => Part::Whole,
     };
     let name = |v: Value| nest.func.name_of(v);
-    let saved = layout.restores(nest, inst.results[0]);
+    let saved = layout.takes_back(nest, inst);
     let mut reads = Vec::new();
     nest.func.body.walk(&mut |read| {
         let element = matches!(read.op, Op::Load | Op::Array(ArrayOp::Peek));
