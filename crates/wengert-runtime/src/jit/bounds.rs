@@ -32,6 +32,8 @@ pub(super) struct Bounds {
     lengths: HashSet<(Value, u8, Value)>,
     /// Products: their factors in order.
     products: HashMap<Value, Vec<Value>>,
+    /// Per open block: sums and products that are known to fit.
+    exact: Vec<HashSet<Value>>,
     /// Loop counters that are not negative, and the value they stay below.
     counters: HashMap<Value, Value>,
 }
@@ -41,12 +43,14 @@ impl Bounds {
     pub(super) fn open(&mut self) {
         self.checked.push(HashSet::new());
         self.alike.push(Vec::new());
+        self.exact.push(HashSet::new());
     }
 
     /// Leaves it.
     pub(super) fn close(&mut self) {
         self.checked.pop();
         self.alike.pop();
+        self.exact.pop();
     }
 
     /// The value is the array's length along an axis.
@@ -96,6 +100,18 @@ impl Bounds {
         if let Some(scope) = self.checked.last_mut() {
             scope.insert((array, along, index));
         }
+    }
+
+    /// The code from here on runs only if a sum or product fits.
+    pub(super) fn exact(&mut self, result: Value) {
+        self.exact.last_mut().into_iter().for_each(|scope| {
+            scope.insert(result);
+        });
+    }
+
+    /// Whether a sum or product is known to fit.
+    pub(super) fn is_exact(&self, result: Value) -> bool {
+        self.exact.iter().any(|scope| scope.contains(&result))
     }
 
     /// Whether the index is known to be in range.

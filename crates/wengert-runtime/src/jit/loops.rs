@@ -65,13 +65,7 @@ impl Emitter<'_, '_, '_> {
         self.check_pops(inst, start, bound);
 
         let exit = Exit { after: self.b.create_block(), taken };
-        let header = self.b.create_block();
         let poll = self.poll_of(inst);
-        // C compilers make vectors of an innermost loop: of the chunk, if it is a loop in another.
-        let nested = poll == Poll::EachChunk && self.compiler.prints();
-        let chunk = if nested { self.b.create_block() } else { header };
-        let shape = Shape { inst, counts, start, bound, header, chunk, exit, carried, poll };
-        self.head(&shape, inits);
         if effect.0 {
             self.raised.extend(&body.params);
         } else {
@@ -80,10 +74,49 @@ impl Emitter<'_, '_, '_> {
             // A loop that pops had its tapes noted above.
             self.raised.extend(risen.iter().filter(|_| !effect.1));
         }
-        self.block(body, Some(&shape.exit));
-        self.bottom(&shape, body);
+        let mut shape = Shape {
+            inst,
+            counts,
+            start,
+            bound,
+            header: exit.after,
+            chunk: exit.after,
+            exit,
+            carried,
+            poll,
+        };
+        if counts {
+            let [from, to] = [0, 1].map(|k: usize| self.identity.find(inst.args[k]));
+            self.bounds.open_loop(body.params[0], from, to, self.func);
+        }
+        if let Some(ahead) = self.ahead(inst) {
+            let wrong = self.look_ahead(inst, &ahead, (start, bound));
+            let (checked, unchecked) = (self.b.create_block(), self.b.create_block());
+            self.b.set_cold_block(checked);
+            self.b.ins().brif(wrong, checked, &[], unchecked, &[]);
+            self.enter(unchecked);
+            self.bounds.open();
+            ahead.indices.iter().for_each(|(x, along, at)| self.bounds.checked(*x, *along, *at));
+            ahead.exact.iter().for_each(|v| self.bounds.exact(*v));
+            self.round(&mut shape, inits);
+            self.bounds.close();
+            self.enter(checked);
+        }
+        self.round(&mut shape, inits);
         self.join(shape.exit.after, &inst.results, &shape.exit.taken);
         self.raise_results(inst, effect);
+    }
+
+    /// The loop itself, which ends in the block after it.
+    fn round(&mut self, shape: &mut Shape, inits: &[Value]) {
+        shape.header = self.b.create_block();
+        // C compilers make vectors of an innermost loop: of the chunk, if it is a loop in another.
+        let nested = shape.poll == Poll::EachChunk && self.compiler.prints();
+        shape.chunk = if nested { self.b.create_block() } else { shape.header };
+        self.head(shape, inits);
+        let body = &shape.inst.blocks[0];
+        self.block(body, Some(&shape.exit));
+        self.bottom(shape, body);
     }
 
     /// The test before the loop, and the header's parameters: counter, end of the chunk, carries.
@@ -130,10 +163,6 @@ impl Emitter<'_, '_, '_> {
         self.bind_words(&carries, &words[first_carry..]);
         let (span, start, first) = (shape.inst.span, shape.start, params[0]);
         self.loops.push(OpenLoop { span, counter, start, first });
-        if shape.counts {
-            let [from, to] = [0, 1].map(|k: usize| self.identity.find(shape.inst.args[k]));
-            self.bounds.open_loop(params[0], from, to, self.func);
-        }
     }
 
     /// The test at the bottom.

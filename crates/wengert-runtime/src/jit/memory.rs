@@ -110,12 +110,23 @@ impl Emitter<'_, '_, '_> {
     /// The address of an element by its place in row-major order, after the check of that.
     fn flat_element(&mut self, inst: &Inst) -> (ir::Value, ir::Type) {
         let array = self.array(inst.args[0]);
-        let known = self.counts.get(&self.identity.find(inst.args[0])).copied();
-        let count = known.unwrap_or(array.dims()[0]);
-        let rank = array.dims().len() as u8;
-        self.check_index(inst, Along::All(rank), inst.args[1], count);
+        let along = Along::All(array.dims().len() as u8);
+        let count = self.length_along(inst.args[0], along);
+        self.check_index(inst, along, inst.args[1], count);
         let at = self.one(inst.args[1]);
         self.place(inst, &array, at)
+    }
+
+    /// How far an index of an array may count.
+    pub(super) fn length_along(&mut self, array: Value, along: Along) -> ir::Value {
+        let shaped = self.array(array);
+        match along {
+            Along::Axis(axis) => shaped.dims()[axis as usize],
+            Along::All(_) => {
+                let known = self.counts.get(&self.identity.find(array)).copied();
+                known.unwrap_or(shaped.dims()[0])
+            }
+        }
     }
 
     /// How many elements an array has.

@@ -11,6 +11,7 @@
 //! a status first: 0, or 1 after a fault has been written to the context.
 
 mod abi;
+mod ahead;
 mod bounds;
 mod cold;
 mod emit;

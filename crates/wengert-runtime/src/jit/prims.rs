@@ -138,6 +138,14 @@ impl Emitter<'_, '_, '_> {
     /// Addition, subtraction, multiplication and negation that must fit.
     fn checked(&mut self, prim: Prim, inst: &Inst) -> ir::Value {
         let x = self.one(inst.args[0]);
+        if self.bounds.is_exact(inst.results[0]) {
+            let y = self.one(inst.args[1]);
+            return match prim {
+                Prim::IAdd => self.b.ins().iadd(x, y),
+                Prim::ISub => self.b.ins().isub(x, y),
+                _ => self.b.ins().imul(x, y),
+            };
+        }
         let (result, overflow) = match prim {
             Prim::INeg => {
                 let least = self.b.ins().iconst(I64, i64::MIN);

@@ -1,0 +1,182 @@
+//! Checks ahead of a loop.
+//!
+//! An index that counts evenly with the iterations is in range in all of them if it is in the first and in
+//! the last. So an innermost loop over such indices is made twice: once with its checks, and once without those
+//! that can be made beforehand. Before it both ends are looked at; if all is well the loop without checks runs,
+//! otherwise the other one, which finds the fault where it happens. What is computed is the same.
+//!
+//! The same holds for additions and products of integers that must fit their 64 bits.
+
+use super::bounds::Along;
+use super::emit::Emitter;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::{self, InstBuilder};
+use std::collections::{HashMap, HashSet};
+use wengert_core::ir::{Block, Func, Inst, Op, Value};
+use wengert_core::ops::{ArrayOp, Prim};
+
+/// The most instructions of a loop that is made twice.
+const LARGEST: usize = 160;
+
+/// What can be looked at before a loop.
+#[derive(Debug, Default)]
+pub(super) struct Ahead {
+    /// Array, what the index counts, and the index.
+    pub(super) indices: Vec<(Value, Along, Value)>,
+    /// Sums and products that must fit, by their results.
+    pub(super) exact: Vec<Value>,
+}
+
+/// What a loop computes from its counter alone.
+struct Even<'i> {
+    func: &'i Func,
+    counter: Value,
+    /// The instructions of the body, by their results.
+    made: HashMap<Value, &'i Inst>,
+}
+
+impl Even<'_> {
+    /// Whether a value is the same in every iteration: values are numbered in the order of the text.
+    fn is_outside(&self, v: Value) -> bool {
+        v < self.counter || self.func.as_const(v).is_some()
+    }
+
+    /// Whether a value is the counter times something fixed plus something fixed.
+    fn is_even(&self, v: Value) -> bool {
+        if v == self.counter || self.is_outside(v) {
+            return true;
+        }
+        let Some(inst) = self.made.get(&v) else { return false };
+        match inst.op {
+            Op::Prim(Prim::IAdd | Prim::WAdd | Prim::ISub | Prim::WSub) => {
+                inst.args.iter().all(|a| self.is_even(*a))
+            }
+            Op::Prim(Prim::IMul | Prim::WMul) => {
+                inst.args.iter().any(|a| self.is_outside(*a))
+                    && inst.args.iter().all(|a| self.is_even(*a))
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Emitter<'_, '_, '_> {
+    /// What can be looked at before this loop; nothing where that is not worth it.
+    pub(super) fn ahead(&self, inst: &Inst) -> Option<Ahead> {
+        let body = &inst.blocks[0];
+        if inst.op != Op::For || !self.is_small(body) {
+            return None;
+        }
+        let mut even = Even { func: self.func, counter: body.params[0], made: HashMap::new() };
+        collect(body, &mut even.made);
+        let mut ahead = Ahead::default();
+        let mut seen = HashSet::new();
+        body.walk(&mut |inst| match &inst.op {
+            Op::Load | Op::Store | Op::Array(ArrayOp::Peek | ArrayOp::Poke) => {
+                let array = self.identity.find(inst.args[0]);
+                if !even.is_outside(array) {
+                    return;
+                }
+                let rank = self.func.ty(array).rank();
+                let flat = matches!(inst.op, Op::Array(_));
+                for axis in 0..if flat { 1 } else { rank } {
+                    let index = self.identity.find(inst.args[1 + axis]);
+                    let along = if flat { Along::All(rank as u8) } else { Along::Axis(axis as u8) };
+                    let known = self.bounds.in_range(array, along, index);
+                    if !known && even.is_even(index) && seen.insert((array, along, index)) {
+                        ahead.indices.push((array, along, index));
+                    }
+                }
+            }
+            Op::Prim(Prim::IAdd | Prim::ISub | Prim::IMul) if even.is_even(inst.results[0]) => {
+                ahead.exact.push(inst.results[0]);
+            }
+            _ => {}
+        });
+        (!ahead.indices.is_empty()).then_some(ahead)
+    }
+
+    /// A loop without loops inside, of few instructions.
+    fn is_small(&self, body: &Block) -> bool {
+        let (mut count, mut plain) = (0, true);
+        body.walk(&mut |inst| {
+            count += 1;
+            plain &= match &inst.op {
+                Op::Call(name) => self.compiler.declared[name].stands_aside,
+                Op::For | Op::While | Op::Drive(..) => false,
+                _ => true,
+            };
+        });
+        plain && count <= LARGEST
+    }
+
+    /// Whether all that is looked at ahead is well in the first and in the last iteration.
+    pub(super) fn look_ahead(
+        &mut self,
+        inst: &Inst,
+        ahead: &Ahead,
+        (start, bound): (ir::Value, ir::Value),
+    ) -> ir::Value {
+        let body = &inst.blocks[0];
+        let mut made = HashMap::new();
+        collect(body, &mut made);
+        let one = self.b.ins().iconst(I64, 1);
+        let (last, none) = self.b.ins().ssub_overflow(bound, one);
+        let mut wrong = vec![none];
+        for end in [start, last] {
+            let mut known = HashMap::from([(body.params[0], end)]);
+            for v in &ahead.exact {
+                self.at_end(*v, &made, &mut known, &mut wrong);
+            }
+            for (array, along, index) in &ahead.indices {
+                let index = self.at_end(*index, &made, &mut known, &mut wrong);
+                let len = self.length_along(*array, *along);
+                wrong.push(self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, index, len));
+            }
+        }
+        let first = wrong[0];
+        wrong[1..].iter().fold(first, |all, w| self.b.ins().bor(all, *w))
+    }
+
+    /// A value that counts evenly, in the iteration whose values are known; notes what does not fit.
+    fn at_end(
+        &mut self,
+        v: Value,
+        made: &HashMap<Value, &Inst>,
+        known: &mut HashMap<Value, ir::Value>,
+        wrong: &mut Vec<ir::Value>,
+    ) -> ir::Value {
+        let v = self.identity.find(v);
+        if let Some(value) = known.get(&v) {
+            return *value;
+        }
+        let value = match made.get(&v) {
+            None => self.one(v),
+            Some(inst) => {
+                let [a, b] = [0, 1].map(|k: usize| inst.args[k]);
+                let a = self.at_end(a, made, known, wrong);
+                let b = self.at_end(b, made, known, wrong);
+                let (value, overflow) = match inst.op {
+                    Op::Prim(Prim::IAdd | Prim::WAdd) => self.b.ins().sadd_overflow(a, b),
+                    Op::Prim(Prim::ISub | Prim::WSub) => self.b.ins().ssub_overflow(a, b),
+                    _ => self.b.ins().smul_overflow(a, b),
+                };
+                wrong.push(overflow);
+                value
+            }
+        };
+        known.insert(v, value);
+        value
+    }
+}
+
+/// The instructions of a block with one result, by that.
+fn collect<'i>(block: &'i Block, made: &mut HashMap<Value, &'i Inst>) {
+    for inst in &block.insts {
+        if let [result] = inst.results[..] {
+            made.insert(result, inst);
+        }
+        inst.blocks.iter().for_each(|nested| collect(nested, made));
+    }
+}
