@@ -12,7 +12,7 @@ use wengert_core::ops::{Array, Scalar, kernels};
 use wengert_core::span::{Diagnostic, Span};
 use wengert_core::transform::{
     carries, copies, dce, deferred, derivative, elementwise, fma, fuse, hoist, inline, jvp,
-    pipeline, reuse, scalars, simplify, stores, unroll, vjp,
+    pipeline, reuse, scalars, simplify, stores, unroll, views, vjp,
 };
 
 /// Iterations a `while` loop of a file test may take.
@@ -32,7 +32,7 @@ macro_rules! topics {
 
 topics! {
     text verify run inline simplify unroll scalars hoist carries dce fma stores pipeline jvp vjp nest
-    elementwise fuse copies reuse deferred
+    elementwise fuse copies reuse deferred views
 }
 
 fn root() -> PathBuf {
@@ -171,6 +171,8 @@ impl<'a> FileTest<'a> {
             "inline" => inline::inline(&module, &func.name).map(alone),
             "carries" => Ok(alone(carries::drop_invariant(func))),
             "fma" => Ok(alone(fma::fuse(func))),
+            "views" => Ok(alone(views::remove(func))),
+            "products" => Ok(alone(views::products(func))),
             "dce" => Ok(alone(dce::remove_dead(func))),
             "stores" => Ok(alone(stores::remove_dead(func))),
             "hoist" => Ok(alone(hoist::invariants(func))),

@@ -435,12 +435,15 @@ impl Product {
             _ => ((a[0], 1), (1, b[0]), (c[0], c[1])),
         };
         if left.1 != right.0 || out != (left.0, right.1) {
+            // As they stand in the product.
+            let seen = |s: &[usize], t: Transposed| match (s, t) {
+                ([m, n], Transposed::Yes) => shown(&[*n, *m]),
+                _ => shown(s),
+            };
             return shapes(format!(
-                "the product of {}{} and {}{} does not fit {}",
-                shown(a),
-                if ta == Transposed::Yes { " transposed" } else { "" },
-                shown(b),
-                if tb == Transposed::Yes { " transposed" } else { "" },
+                "the product of {} and {} does not fit {}",
+                seen(a, ta),
+                seen(b, tb),
                 shown(c)
             ));
         }

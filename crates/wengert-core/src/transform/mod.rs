@@ -3,7 +3,7 @@
 //! Reading order: [`emit`] (the rule table, evaluated into IR), [`activity`] (what carries a
 //! derivative), [`jvp`] (forward mode), [`vjp`] (reverse mode), [`flat`] and [`derivative`] (derivatives of
 //! derivatives), then the passes. Before differentiation:
-//! [`inline`], [`simplify`], [`unroll`], [`scalars`], [`hoist`], [`carries`], [`dce`], [`fma`]; after it:
+//! [`inline`], [`simplify`], [`unroll`], [`scalars`], [`views`], [`hoist`], [`carries`], [`dce`], [`fma`]; after it:
 //! [`stores`], [`registers`], [`expand`]. [`pipeline`] is the fixed order they run in, [`account`] what the
 //! first ones save.
 //! What happens to whole arrays after differentiation: [`shapes`] (what is known of them), [`elementwise`],
@@ -37,5 +37,6 @@ pub mod stores;
 #[cfg(test)]
 mod testing;
 pub mod unroll;
+pub mod views;
 pub mod vjp;
 mod when;

@@ -4,7 +4,7 @@
 //! what a program means and are never switched off. Passes after differentiation change no bit.
 
 use super::{calls, carries, copies, dce, deferred, elementwise, expand, fma, fuse, hoist, inline};
-use super::{reuse, scalars, simplify, unroll};
+use super::{reuse, scalars, simplify, unroll, views};
 use crate::ir::{Func, Module, Op, parallel, verify};
 use crate::span::Diagnostic;
 use std::sync::Arc;
@@ -34,6 +34,11 @@ const FIXED: &[Stage] = &[
         pass: scalars::replace,
     },
     Stage {
+        name: "views",
+        about: "copies and whole slices that are only read are what they were made of",
+        pass: views::remove,
+    },
+    Stage {
         name: "hoist",
         about: "what a loop computes from values outside it is computed before it",
         pass: hoist::before_differentiation,
@@ -50,7 +55,11 @@ const FIXED: &[Stage] = &[
         about: "tiny loops run in groups of iterations, with one record each",
         pass: unroll::tiny_loops,
     },
-    Stage { name: "fma", about: "products and sums are fused; rounding changes", pass: fma::fuse },
+    Stage {
+        name: "fma",
+        about: "products and sums are fused, transposed factors read in place; rounding changes",
+        pass: |func| fma::fuse(&views::products(func)),
+    },
 ];
 
 /// The names of the stages of the fixed pipeline, in order, with a line about each.
