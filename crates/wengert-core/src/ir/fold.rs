@@ -29,6 +29,7 @@ impl Builder {
             Mul if float(1, 1.0) => Some(args[0]),
             Mul if float(0, 1.0) => Some(args[1]),
             Div if float(1, 1.0) => Some(args[0]),
+            Div => self.times_reciprocal(args),
             Sub if float(1, 0.0) => Some(args[0]),
             Add if float(1, -0.0) => Some(args[0]),
             Add if float(0, -0.0) => Some(args[1]),
@@ -60,6 +61,25 @@ impl Builder {
             Or if is(1, Scalar::Bool(true)) => Some(args[1]),
             _ => None,
         }
+    }
+
+    /// Division by a power of two: its reciprocal is exact, so the product rounds as the quotient does.
+    fn times_reciprocal(&mut self, args: &[Value]) -> Option<Value> {
+        let reciprocal = match self.func.as_const(args[1])? {
+            Scalar::F64(c) => {
+                let r = 1.0 / c;
+                let power = c.to_bits() << 12 == 0 && c.is_normal() && r.is_normal();
+                power.then_some(Scalar::F64(r))
+            }
+            Scalar::F32(c) => {
+                let r = 1.0 / c;
+                let power = c.to_bits() << 9 == 0 && c.is_normal() && r.is_normal();
+                power.then_some(Scalar::F32(r))
+            }
+            _ => None,
+        }?;
+        let reciprocal = self.func.constant(reciprocal);
+        Some(self.prim(Prim::Mul, &[args[0], reciprocal]))
     }
 
     /// What a value is this row of, where the row takes one operand.
