@@ -4,6 +4,7 @@
 //! freed when compiled code says that the array is dead, at the latest when the run ends, except
 //! for the arrays among its results, which move out.
 
+use crate::addresses::Addresses;
 use std::collections::HashMap;
 use wengert_core::ops::shaped::Elements;
 use wengert_core::ops::{Data, Elem, room};
@@ -15,7 +16,7 @@ const EMPTY: usize = 16;
 #[derive(Debug, Default)]
 pub(crate) struct Arrays {
     /// By address. Empty arrays have no storage and are not listed.
-    owned: HashMap<usize, Data>,
+    owned: HashMap<usize, Data, Addresses>,
     bytes: u64,
     peak: u64,
 }
@@ -30,7 +31,7 @@ impl Arrays {
 
     /// A new array with these elements; `None` where there is not enough memory.
     pub(crate) fn copy(&mut self, elements: Elements) -> Option<usize> {
-        fn all<T: Copy>(x: &[T]) -> Option<Vec<T>> {
+        fn all<T: Copy + 'static>(x: &[T]) -> Option<Vec<T>> {
             let mut array = room::reserve(x.len())?;
             array.extend_from_slice(x);
             Some(array)
@@ -69,13 +70,28 @@ impl Arrays {
         if let Some(mut array) = self.owned.remove(&address) {
             self.bytes -= place(&mut array).1;
             #[cfg(debug_assertions)]
-            poison(array);
+            poison(&mut array);
+            spare(array);
         }
     }
 
     /// The most bytes held at once.
     pub(crate) fn peak_bytes(&self) -> u64 {
         self.peak
+    }
+}
+
+/// What is left goes where the next run finds it.
+impl Drop for Arrays {
+    fn drop(&mut self) {
+        self.owned.drain().for_each(|(_, array)| spare(array));
+    }
+}
+
+/// Storage for other arrays.
+fn spare(array: Data) {
+    if let Data::F64(storage) = array {
+        room::give_back(storage);
     }
 }
 
@@ -104,12 +120,12 @@ fn place(array: &mut Data) -> (usize, u64) {
 
 /// Makes a use of freed storage visible in tests.
 #[cfg(debug_assertions)]
-fn poison(mut array: Data) {
-    match &mut array {
+fn poison(array: &mut Data) {
+    match array {
         Data::F64(x) => x.fill(-1.234_567_890_123e300),
         Data::F32(x) => x.fill(-1.234_567_9e30),
         Data::I64(x) => x.fill(-1_234_567_890_123_456_789),
         Data::Bool(x) => x.iter_mut().for_each(|b| *b = !*b),
     }
-    std::hint::black_box(&array);
+    std::hint::black_box(array);
 }

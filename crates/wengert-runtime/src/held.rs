@@ -4,6 +4,7 @@
 //! could make an array of any words. So what was pushed is kept here, by its place, and only that is
 //! handed out, once.
 
+use crate::addresses::Addresses;
 use std::collections::HashMap;
 use wengert_core::ir::{MAX_RANK, Type};
 use wengert_core::ops::Elem;
@@ -11,7 +12,7 @@ use wengert_core::ops::Elem;
 /// What was pushed and has not been popped as an array.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
-    by_slot: HashMap<usize, Array>,
+    by_slot: HashMap<usize, Array, Addresses>,
 }
 
 #[derive(Debug)]

@@ -28,6 +28,7 @@
 //! `unsafe` code stands in the modules marked below, in `jit::link` and in `cc::load`.
 #![deny(unsafe_code)]
 
+mod addresses;
 mod arrays;
 pub mod cc;
 mod context;

@@ -336,10 +336,8 @@ pub fn dims(args: &[Operand]) -> Kernel<Vec<usize>> {
 
 /// Refuses shapes that no memory holds.
 pub(super) fn reserve(shape: &[usize]) -> Kernel<()> {
-    match checked_count(shape).and_then(|n| n.checked_mul(8)).and_then(room::reserve::<u8>) {
-        Some(_) => Ok(()),
-        None => Err(no_room(shape)),
-    }
+    let bytes = checked_count(shape).and_then(|n| n.checked_mul(8));
+    if bytes.is_some_and(room::fits) { Ok(()) } else { Err(no_room(shape)) }
 }
 
 /// There is not enough memory for an array of that shape.

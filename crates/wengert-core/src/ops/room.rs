@@ -2,7 +2,14 @@
 //!
 //! Systems promise more memory than they have and end the process that uses it. So a large request is first
 //! compared with what is left, where somebody has said how to find that out.
+//!
+//! A loop that makes arrays makes arrays of the same sizes in every iteration. New memory from the system comes
+//! page by page, which takes longer than to fill it, so storage of doubles that has been given back is kept for
+//! the next array of its size: per thread, and not more than [`KEEP`] bytes.
 
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 /// Bytes that can be used without swapping; `None` where the system does not say.
@@ -11,7 +18,25 @@ pub type Available = fn() -> Option<u64>;
 /// Smaller requests are not worth the question.
 const LARGE: usize = 256 << 20;
 
+/// Bytes of storage that a thread keeps.
+pub const KEEP: usize = 64 << 20;
+
+/// Smaller storage is not worth keeping: an allocator has it at hand.
+const SMALL: usize = 32 << 10;
+
 static AVAILABLE: OnceLock<Available> = OnceLock::new();
+
+thread_local! {
+    static SPARE: RefCell<Spare> = RefCell::default();
+}
+
+/// Storage that has been given back.
+#[derive(Debug, Default)]
+struct Spare {
+    /// By how many elements there is room for.
+    by_size: HashMap<usize, Vec<Vec<f64>>>,
+    bytes: usize,
+}
 
 /// Says how to find out how much memory is left. The first to say so counts.
 pub fn ask(available: Available) {
@@ -19,8 +44,11 @@ pub fn ask(available: Available) {
 }
 
 /// Room for so many elements; `None` where there is not enough memory.
-pub fn reserve<T>(n: usize) -> Option<Vec<T>> {
+pub fn reserve<T: 'static>(n: usize) -> Option<Vec<T>> {
     let bytes = n.checked_mul(size_of::<T>())?;
+    if let Some(kept) = spare(n) {
+        return Some(kept);
+    }
     let left = || AVAILABLE.get().and_then(|available| available());
     // A tenth is left to everything else.
     if bytes >= LARGE && left().is_some_and(|left| bytes as u64 > left / 10 * 9) {
@@ -29,4 +57,75 @@ pub fn reserve<T>(n: usize) -> Option<Vec<T>> {
     let mut room = Vec::new();
     room.try_reserve_exact(n).ok()?;
     Some(room)
+}
+
+/// Whether there is room for so many bytes.
+pub fn fits(bytes: usize) -> bool {
+    // Asking takes as long as getting it, so less than that is taken to fit.
+    bytes < KEEP / 4 || reserve::<u8>(bytes).is_some()
+}
+
+/// Room for so many elements, which are known to fit.
+pub fn vector<T: 'static>(n: usize) -> Vec<T> {
+    spare(n).unwrap_or_else(|| Vec::with_capacity(n))
+}
+
+/// Storage that is not used any more.
+pub fn give_back(mut storage: Vec<f64>) {
+    let (n, bytes) = (storage.capacity(), storage.capacity() * size_of::<f64>());
+    if bytes < SMALL {
+        return;
+    }
+    storage.clear();
+    // Not while the thread ends: then it is freed.
+    let _ = SPARE.try_with(|spare| {
+        let mut spare = spare.borrow_mut();
+        if spare.bytes + bytes <= KEEP {
+            spare.bytes += bytes;
+            spare.by_size.entry(n).or_default().push(storage);
+        }
+    });
+}
+
+/// Storage for exactly so many elements that has been given back.
+fn spare<T: 'static>(n: usize) -> Option<Vec<T>> {
+    let bytes = n.checked_mul(size_of::<T>())?;
+    let mut found: Option<Vec<f64>> = None;
+    // Only doubles are kept.
+    if bytes < SMALL || !(&found as &dyn Any).is::<Option<Vec<T>>>() {
+        return None;
+    }
+    let _ = SPARE.try_with(|spare| {
+        let mut spare = spare.borrow_mut();
+        found = spare.by_size.get_mut(&n).and_then(Vec::pop);
+        if found.is_some() {
+            spare.bytes -= bytes;
+        }
+    });
+    (&mut found as &mut dyn Any).downcast_mut::<Option<Vec<T>>>()?.take()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn storage_is_used_again() {
+        let mut first: Vec<f64> = reserve(10_000).unwrap();
+        first.resize(10_000, 2.0);
+        let at = first.as_ptr();
+        give_back(first);
+        let other: Vec<i64> = vector(10_000);
+        let again: Vec<f64> = vector(10_000);
+        assert!(other.capacity() >= 10_000);
+        assert!(again.as_ptr() == at && again.is_empty() && again.capacity() == 10_000);
+        assert_ne!(vector::<f64>(10_000).as_ptr(), at, "it is in use");
+    }
+
+    #[test]
+    fn not_more_is_kept_than_is_said() {
+        let many: Vec<Vec<f64>> = (0..40).map(|_| vector(1 << 18)).collect();
+        many.into_iter().for_each(give_back);
+        SPARE.with(|spare| assert_eq!(spare.borrow().bytes, KEEP));
+    }
 }

@@ -1,6 +1,7 @@
 //! Slices of arrays: which elements they name.
 
 use super::kernels::{Operand, index, length, reserve};
+use super::room;
 use super::shaped::{Data, Elements, count};
 use crate::fault::FaultKind;
 
@@ -91,8 +92,8 @@ impl Section {
     }
 
     #[inline(always)]
-    pub(super) fn read<T: Copy>(&self, x: &[T]) -> Vec<T> {
-        let mut out = Vec::with_capacity(count(&self.counts()));
+    pub(super) fn read<T: Copy + 'static>(&self, x: &[T]) -> Vec<T> {
+        let mut out = room::vector(count(&self.counts()));
         self.each_row(|start, n, step| match step {
             1 => out.extend_from_slice(&x[start..start + n]),
             0 => out.extend(std::iter::repeat_n(x[start], n)),

@@ -75,7 +75,7 @@ impl Array {
     /// An array of equal elements; `None` where there is not enough memory.
     pub fn filled(shape: Vec<usize>, value: Scalar) -> Option<Array> {
         let n = checked_count(&shape)?;
-        fn all<T: Clone>(n: usize, x: T) -> Option<Vec<T>> {
+        fn all<T: Clone + 'static>(n: usize, x: T) -> Option<Vec<T>> {
             let mut v = room::reserve(n)?;
             v.resize(n, x);
             Some(v)

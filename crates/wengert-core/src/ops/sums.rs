@@ -5,6 +5,7 @@
 //! not change it: every instance gives the same bits.
 
 use super::array::{Direction, Transposed};
+use super::room;
 
 /// Elements summed in lanes before a tree takes over.
 pub const BLOCK: usize = 1024;
@@ -143,8 +144,12 @@ fn dot_range<T: Float>(x: &[T], y: &[T]) -> T {
 
 /// The sums along an axis with `n` elements, `outer` before and `inner` after it.
 #[inline(always)]
-pub(super) fn sum_axis<T: Float>(x: &[T], (outer, n, inner): (usize, usize, usize)) -> Vec<T> {
-    let mut out = vec![T::default(); outer * inner];
+pub(super) fn sum_axis<T: Float + 'static>(
+    x: &[T],
+    (outer, n, inner): (usize, usize, usize),
+) -> Vec<T> {
+    let mut out = room::vector(outer * inner);
+    out.resize(outer * inner, T::default());
     if inner > 0 {
         for (o, sums) in out.chunks_mut(inner).enumerate() {
             for k in 0..n {
