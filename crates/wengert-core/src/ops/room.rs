@@ -119,7 +119,8 @@ mod tests {
         let again: Vec<f64> = vector(10_000);
         assert!(other.capacity() >= 10_000);
         assert!(again.as_ptr() == at && again.is_empty() && again.capacity() == 10_000);
-        assert_ne!(vector::<f64>(10_000).as_ptr(), at, "it is in use");
+        let third: Vec<f64> = vector(10_000);
+        assert_ne!(third.as_ptr(), at, "it is in use");
     }
 
     #[test]

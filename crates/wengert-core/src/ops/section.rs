@@ -58,21 +58,9 @@ impl Section {
         any && self.axes.iter().any(|(n, step)| *n > 1 && *step == 0)
     }
 
-    /// Calls `f` with the position of the first element, the number and the distance of the elements of every
-    /// row, in row-major order. A row is as long as its elements lie at one distance.
+    /// The rows, in row-major order. A row is as long as its elements lie at one distance.
     #[inline(always)]
-    fn each_row(&self, mut f: impl FnMut(usize, usize, i64)) {
-        fn walk(base: i64, axes: &[(usize, i64)], f: &mut dyn FnMut(i64)) {
-            match axes {
-                [] => f(base),
-                [(n, step), rest @ ..] => {
-                    (0..*n as i64).for_each(|k| walk(base + k * step, rest, f));
-                }
-            }
-        }
-        if self.axes.iter().any(|(n, _)| *n == 0) {
-            return;
-        }
+    fn rows(&self) -> Rows<'_> {
         let (mut count, mut step) = (1, 1);
         let mut outer = self.axes.len();
         while let Some((n, far)) = self.axes[..outer].last().copied() {
@@ -87,26 +75,33 @@ impl Section {
             }
             outer -= 1;
         }
-        let mut row = |base: i64| f(base as usize, count, step);
-        walk(self.base, &self.axes[..outer], &mut row);
+        let none = self.axes.iter().any(|(n, _)| *n == 0);
+        let next = (!none).then_some(self.base);
+        Rows { count, step, next, outer: &self.axes[..outer], at: vec![0; outer] }
     }
 
     #[inline(always)]
     pub(super) fn read<T: Copy + 'static>(&self, x: &[T]) -> Vec<T> {
         let mut out = room::vector(count(&self.counts()));
-        self.each_row(|start, n, step| match step {
-            1 => out.extend_from_slice(&x[start..start + n]),
-            0 => out.extend(std::iter::repeat_n(x[start], n)),
-            _ if step > 0 => out.extend(x[start..].iter().step_by(step as usize).take(n)),
-            _ => out.extend((0..n as i64).map(|k| x[(start as i64 + k * step) as usize])),
-        });
+        let rows = self.rows();
+        let (n, step) = (rows.count, rows.step);
+        for start in rows {
+            match step {
+                1 => out.extend_from_slice(&x[start..start + n]),
+                0 => out.extend(std::iter::repeat_n(x[start], n)),
+                _ if step > 0 => out.extend(x[start..].iter().step_by(step as usize).take(n)),
+                _ => out.extend((0..n as i64).map(|k| x[(start as i64 + k * step) as usize])),
+            }
+        }
         out
     }
 
     #[inline(always)]
     pub(super) fn write<T: Copy>(&self, x: &mut [T], v: &[T], f: impl Fn(T, T) -> T) {
         let mut rest = v;
-        self.each_row(|start, n, step| {
+        let rows = self.rows();
+        let (n, step) = (rows.count, rows.step);
+        for start in rows {
             let (row, after) = rest.split_at(n.min(rest.len()));
             rest = after;
             if step == 1 {
@@ -119,7 +114,40 @@ impl Section {
                     x[at] = f(x[at], *v);
                 }
             }
-        });
+        }
+    }
+}
+
+/// Where the rows of a section begin.
+struct Rows<'s> {
+    /// Elements of each, and how far apart.
+    count: usize,
+    step: i64,
+    next: Option<i64>,
+    /// The axes that count rows, and the place along each.
+    outer: &'s [(usize, i64)],
+    at: Vec<usize>,
+}
+
+impl Iterator for Rows<'_> {
+    type Item = usize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        let here = self.next?;
+        let mut after = here;
+        self.next = None;
+        for (at, (n, step)) in self.at.iter_mut().zip(self.outer).rev() {
+            *at += 1;
+            if *at < *n {
+                self.next = Some(after + step);
+                break;
+            }
+            // Back to the start of this axis, and on along the one before.
+            *at = 0;
+            after -= (*n as i64 - 1) * step;
+        }
+        Some(here as usize)
     }
 }
 
