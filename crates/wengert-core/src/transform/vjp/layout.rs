@@ -78,6 +78,8 @@ pub(super) struct Layout {
     pub(super) snapshots: HashSet<Value>,
     /// Lengths, trip counts and exits the reverse sweep asks for.
     pub(super) asked: HashSet<Slot>,
+    /// Parameters that the reversing program is given again, so that they need not be copied.
+    pub(super) given: Vec<Value>,
     /// Loops, by their counters, that tell whether any of their iterations had a use for a value from outside.
     pub(super) told: Told,
 }
@@ -156,9 +158,23 @@ impl Layout {
             }
         }
         let ending = defined.into_iter().filter(|v| self.restores(nest, *v));
+        let ending = ending.filter(|v| !self.given.contains(v));
         slots.extend(ending.filter(|v| self.ends_in(nest, id, end, *v)).map(Slot::Held));
         slots.extend(self.lost_to_sibling(nest, id).into_iter().map(Slot::Held));
         slots
+    }
+
+    /// Parameters that the reverse sweep reads and that nothing changes or hands out.
+    pub(super) fn read_again(&self, nest: &Nest) -> Vec<Value> {
+        let func = nest.func;
+        let read = |p: &Value| {
+            self.restores(nest, *p)
+                && !func.body.yields.contains(p)
+                && self.ends_in(nest, 0, End::Block, *p)
+        };
+        // Who calls a callee goes on with its arrays as it likes.
+        let params = func.params().iter().filter(|_| !nest.is_callee);
+        params.copied().filter(read).collect()
     }
 
     /// Joined carries of a loop body: the parameter and the value the body yields for it.

@@ -3,7 +3,8 @@
 //! `@f(x..) -> (y..)` becomes
 //!
 //! - `@f.record(x.., tape) -> (y.., tape)`: the function, pushing records;
-//! - `@f.reverse(y_bar.., tape) -> (x_bar.., tape)`: pops them and accumulates adjoints;
+//! - `@f.reverse(x.., y_bar.., tape) -> (x_bar.., tape)`: pops them and accumulates adjoints; it is given the
+//!   arrays among the parameters that it reads again and that nothing changes;
 //! - `@f.vjp(x.., y_bar.., tape) -> (y.., x_bar.., tape)`: the one after the other;
 //! - per outermost loop, `advance`, `record` and `reverse` over a range of iterations, called
 //!   through the plan driver.
@@ -106,7 +107,7 @@ fn derive(
     let recorded = Record::function(module, &nest, &activity, &layout, &outlined);
 
     let mut programs = Module { loops: reversed.plans, ..Module::default() };
-    programs.funcs.push(join(func, &by));
+    programs.funcs.push(join(func, &by, &layout.given));
     programs.funcs.extend(recorded.iter().map(tidy));
     programs.funcs.extend(reversed.funcs.iter().map(tidy_reverse));
     Ok((programs, callees))
@@ -162,7 +163,7 @@ fn outlined(nest: &Nest, activity: &Activity) -> Vec<Value> {
 }
 
 /// `@f.vjp`: record, then reverse.
-fn join(func: &Func, wrt: &[Value]) -> Func {
+fn join(func: &Func, wrt: &[Value], given: &[Value]) -> Func {
     let floats: Vec<Value> =
         func.body.yields.iter().copied().filter(|y| func.ty(*y).has_adjoint()).collect();
     let mut params: Vec<(Type, Option<Arc<str>>)> =
@@ -181,7 +182,9 @@ fn join(func: &Func, wrt: &[Value]) -> Func {
     let mut results = b.inst(record, args, &types, Vec::new());
     let tape = results.pop().unwrap_or(tape);
 
-    let mut args = values[n..n + floats.len()].to_vec();
+    let again = func.params().iter().zip(&values).filter(|(p, _)| given.contains(p));
+    let mut args: Vec<Value> = again.map(|(_, v)| *v).collect();
+    args.extend(&values[n..n + floats.len()]);
     args.push(tape);
     let mut types: Vec<Type> = wrt.iter().map(|p| func.ty(*p)).collect();
     types.push(Type::Tape);

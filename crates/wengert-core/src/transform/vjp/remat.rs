@@ -40,6 +40,7 @@ pub(super) fn plan(nest: &Nest, activity: &Activity, asked: &Asked) -> Layout {
     layout.asked = asked.slots.clone();
     let arrays = asked.needs.iter().map(|n| n.value).filter(|v| nest.func.ty(*v).is_array());
     layout.snapshots = arrays.filter(|v| !restorable.allows(nest.storage_of(*v))).collect();
+    layout.given = layout.read_again(nest);
     layout
 }
 

@@ -77,7 +77,8 @@ pub(super) struct Reverse<'a> {
 }
 
 impl<'a> Reverse<'a> {
-    /// Reverses a whole function: `(adjoints of float results.., tape) -> (adjoints of wrt.., tape)`.
+    /// Reverses a whole function: `(parameters that are read again.., adjoints of float results.., tape) ->
+    /// (adjoints of wrt.., tape)`.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn function(
         module: &'a Module,
@@ -92,10 +93,13 @@ impl<'a> Reverse<'a> {
         let func = nest.func;
         let results: Vec<Value> =
             func.body.yields.iter().copied().filter(|y| func.ty(*y).has_adjoint()).collect();
+        let given = layout.given.iter().copied();
         let mut params: Vec<(Type, Option<Arc<str>>)> =
-            results.iter().map(|y| (func.ty(*y), bar(func, *y))).collect();
+            given.clone().map(|p| (func.ty(p), func.name_of(p))).collect();
+        params.extend(results.iter().map(|y| (func.ty(*y), bar(func, *y))));
         params.push((Type::Tape, None));
-        let (b, values) = Builder::new(format!("{}.reverse", func.name), &params);
+        let (b, mut values) = Builder::new(format!("{}.reverse", func.name), &params);
+        let held: Vec<Value> = values.drain(..given.len()).collect();
         let mut reverse = Reverse {
             module,
             nest,
@@ -112,6 +116,7 @@ impl<'a> Reverse<'a> {
             plans: Vec::new(),
             told: Told::new(),
         };
+        reverse.scope.held.extend(given.zip(held));
         reverse.pop_record(0, End::Block);
         for (y, seed) in results.iter().zip(values) {
             reverse.contribute(*y, seed);
