@@ -61,6 +61,10 @@ impl Section {
     /// The rows, in row-major order. A row is as long as its elements lie at one distance.
     #[inline(always)]
     fn rows(&self) -> Rows<'_> {
+        // Beside an axis without elements others may be of any length.
+        if self.axes.iter().any(|(n, _)| *n == 0) {
+            return Rows { count: 0, step: 1, next: None, outer: &[], at: Vec::new() };
+        }
         let (mut count, mut step) = (1, 1);
         let mut outer = self.axes.len();
         while let Some((n, far)) = self.axes[..outer].last().copied() {
@@ -75,8 +79,7 @@ impl Section {
             }
             outer -= 1;
         }
-        let none = self.axes.iter().any(|(n, _)| *n == 0);
-        let next = (!none).then_some(self.base);
+        let next = Some(self.base);
         Rows { count, step, next, outer: &self.axes[..outer], at: vec![0; outer] }
     }
 
