@@ -289,7 +289,8 @@ int main(void) {
     pthread_join(threads[k], &failed);
     printf("%d\n", *(int *)failed);
   }
-  printf("%d %s\n", smooth_grad(u, 20, u, 20, 5, &wanted, wanted_grad, b_grad), strrchr(smooth_error(), '/') + 1);
+  status = smooth_grad(u, 20, u, 20, 5, &wanted, wanted_grad, b_grad);
+  printf("%d %s\n", status, strrchr(smooth_error(), '/') + 1);
   return 0;
 }
 "#;

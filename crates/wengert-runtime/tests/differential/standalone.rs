@@ -160,7 +160,7 @@ impl Noted {
             let results: Vec<Type> = func.results.iter().copied().filter(some).collect();
             let input = |k: usize| Input::Argument { name: format!("x{k}"), units: 0 };
             functions.push(Function {
-                name: format!("f{k}"),
+                name: format!("entry{k}"),
                 about: String::new(),
                 module,
                 entry,
@@ -320,7 +320,7 @@ fn caller(k: usize, params: &[Type], results: &[Type]) -> String {
         args.push(format!("&r{at}"));
     }
     format!(
-        "static void call{k}(void) {{\n  word w;\n{before}  int status = f{k}({});\n  \
+        "static void call{k}(void) {{\n  word w;\n{before}  int status = entry{k}({});\n  \
          if (status) printf(\"! %s\", lib_error());\n  else {{\n    printf(\"=\");\n{after}  }}\n{freed}}}\n",
         args.join(", ")
     )
