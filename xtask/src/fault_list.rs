@@ -560,4 +560,28 @@ pub(crate) const FAULTS: &[Fault] = &[
         to: "data.mode() & 0o022 == 0o100",
         tests: POOL,
     },
+    // The runtime in C adds lanes in another order.
+    Fault {
+        name: "other-tree",
+        file: "crates/wengert-runtime/src/cc/standalone/sums.c",
+        from: "TYPE low = (l[0] + l[4]) + (l[2] + l[6]);",
+        to: "TYPE low = (l[0] + l[2]) + (l[4] + l[6]);",
+        tests: NATIVE,
+    },
+    // The runtime in C loses an entry of a table when another is removed.
+    Fault {
+        name: "lost-entry",
+        file: "crates/wengert-runtime/src/cc/standalone/runtime.c",
+        from: "      hole = k;\n",
+        to: "",
+        tests: NATIVE,
+    },
+    // An argument of C's that is written into is not copied.
+    Fault {
+        name: "uncopied-argument",
+        file: "crates/wengert-runtime/src/cc/standalone/interface.rs",
+        from: "u8::from(consumed)",
+        to: "u8::from(consumed) * 0",
+        tests: NATIVE,
+    },
 ];

@@ -32,24 +32,30 @@ pub fn tanh(x: f64) -> f64 {
     }
 }
 
+/// exp(2 ax) as scale (1 + em1), for `0 <= ax <= 20`: `(em1, scale)`.
+#[inline(always)]
+fn exp_twice(ax: f64) -> (f64, f64) {
+    let kd = ax.mul_add(2.0 * std::f64::consts::LOG2_E, MAGIC);
+    let n = kd - MAGIC;
+    let r = n.mul_add(-std::f64::consts::LN_2, ax + ax);
+    let scale = f64::from_bits((kd.to_bits() << 52).wrapping_add(1.0f64.to_bits()));
+    let r2 = r * r;
+    let r4 = r2 * r2;
+    let e0 = r.mul_add(0.1666666666666642, 0.5000000000000011);
+    let e1 = r.mul_add(0.008333333333490218, 0.041666666666526596);
+    let e2 = r.mul_add(0.0001984126951649935, 0.001388888894451334);
+    let e3 = r.mul_add(2.7557576800090774e-06, 2.480149221124442e-05);
+    let e4 = r.mul_add(2.5003327706230185e-08, 2.7630560280471973e-07);
+    let g = r4.mul_add(r4.mul_add(e4, r2.mul_add(e3, e2)), r2.mul_add(e1, e0));
+    (r2.mul_add(g, r), scale)
+}
+
 /// `tanh` for `|x| >= 0.9`: sign(x) (1 - 2 / (exp(2|x|) + 1)).
 #[inline(always)]
 fn tanh_far(x: f64, ax: f64) -> f64 {
     let one = 1.0f64.copysign(x);
     if ax < 20.0 {
-        let kd = ax.mul_add(2.0 * std::f64::consts::LOG2_E, MAGIC);
-        let n = kd - MAGIC;
-        let r = n.mul_add(-std::f64::consts::LN_2, ax + ax);
-        let scale = f64::from_bits((kd.to_bits() << 52).wrapping_add(1.0f64.to_bits()));
-        let r2 = r * r;
-        let r4 = r2 * r2;
-        let e0 = r.mul_add(0.1666666666666642, 0.5000000000000011);
-        let e1 = r.mul_add(0.008333333333490218, 0.041666666666526596);
-        let e2 = r.mul_add(0.0001984126951649935, 0.001388888894451334);
-        let e3 = r.mul_add(2.7557576800090774e-06, 2.480149221124442e-05);
-        let e4 = r.mul_add(2.5003327706230185e-08, 2.7630560280471973e-07);
-        let g = r4.mul_add(r4.mul_add(e4, r2.mul_add(e3, e2)), r2.mul_add(e1, e0));
-        let em1 = r2.mul_add(g, r);
+        let (em1, scale) = exp_twice(ax);
         one - (one + one) / scale.mul_add(em1, scale + 1.0)
     } else if x.is_nan() {
         x
@@ -63,19 +69,8 @@ fn tanh_far(x: f64, ax: f64) -> f64 {
 pub fn tanh_lanes<const N: usize>(x: &mut [f64; N]) {
     for x in x {
         let ax = if x.abs() > 20.0 { 20.0 } else { x.abs() };
-        let kd = ax.mul_add(2.0 * std::f64::consts::LOG2_E, MAGIC);
-        let n = kd - MAGIC;
-        let r = n.mul_add(-std::f64::consts::LN_2, ax + ax);
-        let scale = f64::from_bits((kd.to_bits() << 52).wrapping_add(1.0f64.to_bits()));
-        let r2 = r * r;
-        let r4 = r2 * r2;
-        let e0 = r.mul_add(0.1666666666666642, 0.5000000000000011);
-        let e1 = r.mul_add(0.008333333333490218, 0.041666666666526596);
-        let e2 = r.mul_add(0.0001984126951649935, 0.001388888894451334);
-        let e3 = r.mul_add(2.7557576800090774e-06, 2.480149221124442e-05);
-        let e4 = r.mul_add(2.5003327706230185e-08, 2.7630560280471973e-07);
-        let g = r4.mul_add(r4.mul_add(e4, r2.mul_add(e3, e2)), r2.mul_add(e1, e0));
-        let em1 = scale.mul_add(r2.mul_add(g, r), scale - 1.0);
+        let (em1, scale) = exp_twice(ax);
+        let em1 = scale.mul_add(em1, scale - 1.0);
         *x = (em1 / (em1 + 2.0)).copysign(*x);
     }
 }

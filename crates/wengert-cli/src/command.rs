@@ -27,7 +27,7 @@ pub(crate) struct Failure {
 
 impl Failure {
     /// Bad input.
-    fn input(message: impl std::fmt::Display) -> Failure {
+    pub(crate) fn input(message: impl std::fmt::Display) -> Failure {
         Failure { message: format!("error: {message}"), code: 2 }
     }
 }
@@ -44,7 +44,7 @@ impl From<Error> for Failure {
     }
 }
 
-type Outcome = Result<Done, Failure>;
+pub(crate) type Outcome = Result<Done, Failure>;
 
 pub(crate) fn printed(output: String) -> Outcome {
     Ok(Done { output, agrees: true })
@@ -262,7 +262,7 @@ pub(crate) fn explain(code: Option<&str>) -> Outcome {
     }
 }
 
-fn function(program: &Program) -> Result<Function, Failure> {
+pub(crate) fn function(program: &Program) -> Result<Function, Failure> {
     let source = program
         .read()
         .map_err(|error| Failure::input(format!("cannot read `{}`: {error}", program.file)))?;
@@ -273,7 +273,7 @@ fn function(program: &Program) -> Result<Function, Failure> {
 }
 
 /// The arguments typed, and those of the file that are not among them.
-fn arguments(function: &Function, common: &Common) -> Result<Args, Failure> {
+pub(crate) fn arguments(function: &Function, common: &Common) -> Result<Args, Failure> {
     let mut args: Vec<Arg> = common.arguments.iter().map(|argument| argument.0.clone()).collect();
     if let Some(path) = &common.args {
         let shown = path.display();
@@ -410,7 +410,7 @@ fn named(
     Ok(function.parameters().map(String::from).zip(values).collect())
 }
 
-fn wrt(by: &By) -> Wrt {
+pub(crate) fn wrt(by: &By) -> Wrt {
     match by.wrt.as_slice() {
         [] => Wrt::All,
         names => Wrt::Names(names.iter().map(|n| n.trim().to_string()).collect()),

@@ -2,13 +2,14 @@
 //!
 //! Reading order: here (what can be typed), [`input`] and [`literal`] (programs and arguments from the
 //! command line, with [`npy`] and [`csv`] files), [`command`] (what each command does), [`human`] and
-//! [`json`] (the two forms of output), [`doctor`] (what there is to run with), [`colour`], [`progress`] (what a terminal shows meanwhile).
+//! [`json`] (the two forms of output), [`emit`] (C files), [`doctor`] (what there is to run with), [`colour`], [`progress`] (what a terminal shows meanwhile).
 #![forbid(unsafe_code)]
 
 mod colour;
 mod command;
 mod csv;
 mod doctor;
+mod emit;
 mod human;
 mod input;
 mod json;
@@ -59,6 +60,9 @@ enum Command {
     /// Print a program as the compiler sees it.
     #[command(after_help = SHOW_EXAMPLES)]
     Show(Show),
+    /// Write a function and its gradient as C, to be compiled without wengert.
+    #[command(after_help = EMIT_EXAMPLES)]
+    Emit(Emit),
     /// Say more about an error, by the code in its brackets; without one, list them all.
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain {
@@ -116,6 +120,16 @@ Examples:
   wengert show examples/newton.py --stage list
   wengert show examples/heat.py 'u=zeros(5)' n=10 --stage functional
   wengert show examples/lorenz.py n=200 --stage vjp --wrt rho --color always | less -R";
+
+const EMIT_EXAMPLES: &str = "\
+Examples:
+  wengert emit examples/newton.py a=2 x0=1
+  wengert emit examples/heat.py 'u=[0, 1, 0]' k=0.25 n=10 --lang c --out build --wrt u
+
+Writes NAME.c, NAME.h, NAME_main.c (a program that calls it with these arguments) and NAME.f90 (the same functions
+for Fortran), and prints how they are compiled. The C needs a compiler and its library, nothing else, and gives the
+numbers of `wengert grad` to the bit. The arguments decide kinds and numbers of dimensions, and which dimensions are 1;
+one that is left out is what its default or annotation says, or else a float.";
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
@@ -245,6 +259,25 @@ struct Show {
     stage: String,
 }
 
+#[derive(Args, Debug)]
+struct Emit {
+    #[command(flatten)]
+    common: Common,
+    #[command(flatten)]
+    by: By,
+    /// The language.
+    #[arg(long, value_enum, value_name = "LANGUAGE", default_value_t = LanguageName::C)]
+    lang: LanguageName,
+    /// The directory to write to; it is made where there is none.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    out: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LanguageName {
+    C,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum BackendName {
     /// Native code at once; faster code by the C compiler for programs that keep running.
@@ -284,6 +317,7 @@ fn main() -> ExitCode {
         Command::Run(run) => command::run(&run),
         Command::Check(check) => command::check(&check),
         Command::Show(show) => command::show(&show),
+        Command::Emit(emit) => emit::emit(&emit),
         Command::Explain { code } => command::explain(code.as_deref()),
         Command::Doctor => command::printed(doctor::report()),
         Command::Completions { shell } => {

@@ -40,6 +40,16 @@ impl Kernel {
         Kernel { work, args, result }
     }
 
+    /// What is to be done.
+    pub(crate) fn work(&self) -> &Work {
+        &self.work
+    }
+
+    /// The types of its operands.
+    pub(crate) fn args(&self) -> &[Type] {
+        &self.args
+    }
+
     /// Runs it.
     ///
     /// # Safety

@@ -232,11 +232,12 @@ impl Batch<'_> {
         let failed = AtomicUsize::new(usize::MAX);
         let leaf = |k: usize| self.member(members, one, k, &failed);
         let threads = self.function.options.threads.unwrap_or(0);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK).build();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK);
+        let pool = if threads == 1 { None } else { pool.build().ok() };
         let part = match pool {
-            Ok(pool) if threads != 1 => pool.install(|| tree(0, members.count, &leaf, true)),
-            // Nor where no threads can be had.
-            _ => tree(0, members.count, &leaf, false),
+            Some(pool) => pool.install(|| tree(0, members.count, &leaf, true)),
+            // One thread is wanted, or no others can be had.
+            None => tree(0, members.count, &leaf, false),
         };
         match part {
             Ok(part) => {

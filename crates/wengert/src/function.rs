@@ -187,11 +187,18 @@ impl Function {
                 .help("leave the limit out, or run native code");
             return Err(refused(error));
         }
-        let mut values = bind::arguments(self.tree(), args).map_err(refused)?;
+        let values = bind::arguments(self.tree(), args).map_err(refused)?;
+        Ok(Call { started, ..self.prepared(values)? })
+    }
+
+    /// Specialises for these values, one per parameter.
+    pub(crate) fn prepared(&self, mut values: Vec<Value>) -> Result<Call, Error> {
+        let started = Instant::now();
         let kinds: Vec<Arg> = values.iter().map(Value::described).collect();
         let module = self.specialise(&kinds)?;
         let call = Call { module, kinds, values: Vec::new(), started };
-        bind::convert(self.tree(), call.func(), &mut values).map_err(refused)?;
+        bind::convert(self.tree(), call.func(), &mut values)
+            .map_err(|e| self.error(ErrorKind::Arguments, e))?;
         Ok(Call { values, ..call })
     }
 

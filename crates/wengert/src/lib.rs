@@ -35,13 +35,14 @@
 //! - [`Function::check`] compares the derivatives with each other and with finite differences;
 //!   [`Function::check_grads`] does so for second and third derivatives too; [`Function::inspect`] looks
 //!   for kinks, NaN and loops that could have stopped earlier.
+//! - [`Function::emit_c`] writes the function and its gradient as C that needs no other library.
 //! - [`Options`] chooses the backend, forward or reverse mode, and the limits.
 //! - [`Error`] says what is wrong where in the source, and the way out.
 //!
 //! Reading order: `function` (specialising, compiling, running), `derivative` (gradients), `batch` (many of them), `dense` and
 //! `sparse` (Jacobians and Hessians), `value` and `array`, `args` and `bind` (arguments to parameters), `executable` (backends), `error`, `render` and `explain`
 //! (messages),
-//! `stages`, `saved` and `outline` (looking inside), `inspect`.
+//! `stages`, `saved` and `outline` (looking inside), `emit` (C for others to compile), `inspect`.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -51,6 +52,7 @@ mod bind;
 mod dense;
 mod derivative;
 mod doctor;
+mod emit;
 mod error;
 mod executable;
 mod explain;
@@ -74,6 +76,7 @@ pub use batch::{Batch, BatchEvaluation, BatchGradient};
 pub use dense::{Hessian, HessianProduct, Jacobian, JacobianBlock};
 pub use derivative::{Adjoints, Gradient, Tangents};
 pub use doctor::{CacheState, Doctor};
+pub use emit::Emitted;
 pub use error::{Error, ErrorKind};
 pub use explain::{explain, explanations};
 pub use function::{Evaluation, Function};

@@ -40,16 +40,20 @@ pub(crate) fn named(module: &Module, source: &str, fault: &Fault) -> Option<Diag
 
 /// The error for an index, by the name that stands before its brackets.
 fn indexed(source: &str, fault: &Fault) -> Option<Diagnostic> {
-    let text = source.get(fault.span.start as usize..fault.span.end as usize)?;
-    let (name, _) = text.split_once('[')?;
-    if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
-        return None;
-    }
+    let name = array_at(source, fault.span)?;
     let mut fault = fault.clone();
     if let FaultKind::Index { array, .. } = &mut fault.kind {
         *array = Some(name.into());
     }
     Some(fault.diagnostic())
+}
+
+/// The name that stands before the brackets at a place.
+pub(crate) fn array_at(source: &str, at: Span) -> Option<&str> {
+    let text = source.get(at.start as usize..at.end as usize)?;
+    let (name, _) = text.split_once('[')?;
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    is_name.then_some(name)
 }
 
 /// The first two shapes a message mentions.

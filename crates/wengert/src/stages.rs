@@ -121,30 +121,8 @@ impl Function {
         if stage == Stage::Surface {
             return Ok(outline::function(tree));
         }
+        let values = self.stand_ins(args.into())?;
         let refused = |e| self.error(ErrorKind::Arguments, e);
-        let given = bind::given(tree, args.into()).map_err(refused)?;
-        let mut values: Vec<Value> = tree
-            .params
-            .iter()
-            .zip(given)
-            .map(|(param, given)| {
-                let default = || param.default.as_ref().and_then(bind::literal);
-                let declared = || match param.annotation?.ty {
-                    DeclaredType::I64 => Some(Value::Int(1)),
-                    DeclaredType::Bool => Some(Value::Bool(true)),
-                    DeclaredType::Array(elem) | DeclaredType::List(elem) => Some(match elem {
-                        Some(Elem::F32) => Vec::<f32>::new().into(),
-                        Some(Elem::I64) => Vec::<i64>::new().into(),
-                        Some(Elem::Bool) => Vec::<bool>::new().into(),
-                        Some(Elem::F64) | None => Vec::<f64>::new().into(),
-                    }),
-                    DeclaredType::F32 => Some(Value::Single(1.0)),
-                    DeclaredType::F64 => None,
-                };
-                given.or_else(default).or_else(declared).unwrap_or(Value::Float(1.0))
-            })
-            .collect();
-        bind::declared(tree, &mut values).map_err(refused)?;
         let kinds: Vec<lower::Arg> = values.iter().map(Value::described).collect();
         if stage == Stage::Ssa {
             return Ok(self.lower(&kinds)?.to_string());
@@ -189,5 +167,36 @@ impl Function {
             _ => return Ok(module.to_string()),
         };
         text.map_err(|e| self.error(ErrorKind::Backend, crate::executable::not_compiled(e)))
+    }
+
+    /// One value per parameter: what is given, and otherwise something of the kind that its default or annotation
+    /// says, or else a float.
+    pub(crate) fn stand_ins(&self, args: Args) -> Result<Vec<Value>, Error> {
+        let tree = self.tree();
+        let refused = |e| self.error(ErrorKind::Arguments, e);
+        let given = bind::given(tree, args).map_err(refused)?;
+        let mut values: Vec<Value> = tree
+            .params
+            .iter()
+            .zip(given)
+            .map(|(param, given)| {
+                let default = || param.default.as_ref().and_then(bind::literal);
+                let declared = || match param.annotation?.ty {
+                    DeclaredType::I64 => Some(Value::Int(1)),
+                    DeclaredType::Bool => Some(Value::Bool(true)),
+                    DeclaredType::Array(elem) | DeclaredType::List(elem) => Some(match elem {
+                        Some(Elem::F32) => Vec::<f32>::new().into(),
+                        Some(Elem::I64) => Vec::<i64>::new().into(),
+                        Some(Elem::Bool) => Vec::<bool>::new().into(),
+                        Some(Elem::F64) | None => Vec::<f64>::new().into(),
+                    }),
+                    DeclaredType::F32 => Some(Value::Single(1.0)),
+                    DeclaredType::F64 => None,
+                };
+                given.or_else(default).or_else(declared).unwrap_or(Value::Float(1.0))
+            })
+            .collect();
+        bind::declared(tree, &mut values).map_err(refused)?;
+        Ok(values)
     }
 }

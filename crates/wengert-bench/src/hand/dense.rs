@@ -3,6 +3,11 @@
 //! Everything is held in blocks of registers: a block of results stays there while the whole sum runs, so
 //! a fused multiply-add needs one load (a product with a vector) or less (products of matrices).
 
+/// The width of the workloads with dense matrices, and their vectors and matrices.
+pub(super) const N: usize = 64;
+pub(super) type Row = [f64; N];
+pub(super) type Square = [Row; N];
+
 /// Columns whose sums stay in registers together: eight vectors of four.
 const STRIP: usize = 32;
 

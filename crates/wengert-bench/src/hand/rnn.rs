@@ -6,12 +6,8 @@
 //! are collected and added as one rank-32 update, so those matrices pass through the registers once per 32
 //! steps. tanh has no branches and runs in lanes.
 
-use super::dense::{add_outer, add_rows, dot, product, transposed};
+use super::dense::{N, Row, Square, add_outer, add_rows, dot, product, transposed};
 use crate::hand_math::tanh_lanes;
-
-const N: usize = 64;
-type Row = [f64; N];
-type Square = [Row; N];
 
 /// Steps whose outer products are added together.
 const BLOCK: usize = 32;

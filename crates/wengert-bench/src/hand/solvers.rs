@@ -8,11 +8,8 @@
 //! sweep for the gradient of the diagonal, and keeps them. Everything else is outside that chain of
 //! multiply-adds, so the processor overlaps one sweep with the next.
 
-use super::dense::{add_outer, add_rows, dot, transposed};
+use super::dense::{N, Row, Square, add_outer, add_rows, dot, transposed};
 
-const N: usize = 64;
-type Row = [f64; N];
-type Square = [Row; N];
 const BLOCK: usize = 32;
 
 /// Memory power iteration uses again from call to call.

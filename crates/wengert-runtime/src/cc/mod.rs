@@ -3,12 +3,15 @@
 //! The code is that of `jit` up to the last step: `print` writes it as C, behind `prelude`, instead of handing it to
 //! Cranelift. `toolchain` finds a compiler, `cache` keeps what it has made, `load` brings that into this process. A
 //! compiler takes a hundred milliseconds and more where Cranelift takes one, and its loops are faster.
+//!
+//! `standalone` is the same text for others to compile, with a runtime in C.
 
 pub mod cache;
 #[allow(unsafe_code)] // loads compiled code
 mod load;
 mod prelude;
 pub(crate) mod print;
+pub mod standalone;
 pub mod toolchain;
 
 use crate::jit::link::Code;
@@ -81,7 +84,7 @@ fn key(text: &str, toolchain: &Toolchain) -> String {
 
 /// Programs with what stands before and after them: the table of functions, and where the runtime's come in.
 fn whole(printed: &[Printed]) -> String {
-    let mut out = String::from(prelude::PRELUDE);
+    let mut out = format!("{}{}", prelude::PRELUDE, prelude::HOOKS);
     printed.iter().for_each(|p| out.push_str(&p.text));
     let table: Vec<&str> = printed.iter().flat_map(|p| &p.framed).map(String::as_str).collect();
     let _ = write!(

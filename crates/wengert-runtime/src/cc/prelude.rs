@@ -26,8 +26,10 @@ static inline u64 whole(double x) {
   if (x < -0x1p63) return 0x8000000000000000ull;
   return (u64)(i64)x;
 }
-static void *H[16];
 ";
+
+/// The runtime's functions, set when a library is loaded.
+pub(super) const HOOKS: &str = "static void *H[16];\n";
 
 /// A float as C reads it.
 pub(super) fn double(x: f64) -> String {

@@ -1,10 +1,12 @@
 //! Arrays: in place, carried, swapped, captured, copied; the caller's stay as they are.
 
+use crate::standalone::Standalone;
 use crate::{Arg, Bits, Both, agree};
 use wengert_runtime::{Options, Out, Program};
 
 #[test]
 fn stores_in_a_loop() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "
         func @f(%x: [f64], %c: f64) -> ([f64], f64) {
           %n = len %x
@@ -29,6 +31,7 @@ fn stores_in_a_loop() {
 
 #[test]
 fn arrays_that_swap() {
+    let _standalone = Standalone::here(1_000_000_000);
     // A stencil between two buffers.
     let text = "
         func @f(%x: [f64], %n: i64) -> ([f64], [f64]) {
@@ -59,6 +62,7 @@ fn arrays_that_swap() {
 
 #[test]
 fn captured_copied_and_filled() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "
         func @f(%x: [f64], %n: i64) -> ([f64], [f64], f64, i64) {
           %c = copy %x
@@ -87,6 +91,7 @@ fn captured_copied_and_filled() {
 
 #[test]
 fn arrays_through_branches() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "
         func @f(%x: [f64], %y: [f64], %b: bool) -> ([f64], f64) {
           %z = if %b {
@@ -121,6 +126,7 @@ fn an_array_that_is_only_read_is_not_copied() {
 
 #[test]
 fn a_parameter_that_is_returned() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "func @f(%x: [f64], %y: [f64]) -> ([f64], [f64]) { return %y, %x }";
     let (x, y) = ([1.0], [2.0, 3.0]);
     let wanted =
@@ -131,6 +137,7 @@ fn a_parameter_that_is_returned() {
 
 #[test]
 fn known_indices_are_not_checked_and_others_are() {
+    let _standalone = Standalone::here(1_000_000_000);
     // The counter runs to the length of another array than the one indexed.
     let text = "
         func @f(%x: [f64], %y: [f64]) -> f64 {
@@ -164,6 +171,7 @@ fn known_indices_are_not_checked_and_others_are() {
 
 #[test]
 fn a_check_in_a_branch_does_not_count_outside() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "
         func @f(%x: [f64], %i: i64, %b: bool) -> f64 {
           %v = if %b { %u = load %x, %i  yield %u } else { yield 0.0 }
@@ -181,6 +189,7 @@ fn a_check_in_a_branch_does_not_count_outside() {
 
 #[test]
 fn dead_arrays_are_freed() {
+    let _standalone = Standalone::here(1_000_000_000);
     // A new state in every iteration, a scratch array that an exit leaves behind, one in a branch
     // and one in a callee: at no time more than a few arrays.
     let text = "
@@ -231,6 +240,7 @@ fn dead_arrays_are_freed() {
 
 #[test]
 fn arrays_that_swap_live_on() {
+    let _standalone = Standalone::here(1_000_000_000);
     // Rotating three arrays through carries, one of them replaced now and then.
     let text = "
         func @f(%x: [f64], %n: i64) -> ([f64], [f64], [f64]) {
@@ -262,6 +272,7 @@ fn arrays_that_swap_live_on() {
 /// Shapes that are compared in one branch are not known after it.
 #[test]
 fn shapes_compared_on_one_way_only() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "
         func @f(%x: [f64], %y: [f64], %b: bool) -> (f64, f64) {
           %c = if %b {

@@ -1,5 +1,6 @@
 //! Calls: many values each way, arrays, recursion, and what is asked of callers.
 
+use crate::standalone::Standalone;
 use crate::{Arg, Both, agree, module};
 use wengert_core::fault::FaultKind;
 use wengert_core::interp::{Interp, Val};
@@ -8,6 +9,7 @@ use wengert_runtime::{CompileError, Options, Program, RunError};
 
 #[test]
 fn many_parameters_and_results() {
+    let _standalone = Standalone::here(1_000_000_000);
     let names: Vec<String> = (0..20).map(|k| format!("%x{k}")).collect();
     let params: Vec<String> =
         (0..20).map(|k| format!("%x{k}: {}", ["f64", "i64", "bool"][k % 3])).collect();
@@ -33,6 +35,7 @@ fn many_parameters_and_results() {
 
 #[test]
 fn arrays_are_passed_and_taken_over() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "
         func @sum(%x: [f64]) -> f64 {
           %n = len %x
@@ -66,6 +69,7 @@ fn arrays_are_passed_and_taken_over() {
 
 #[test]
 fn recursion() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "
         func @fib(%n: i64) -> i64 {
           %p = ilt %n, 2
@@ -112,6 +116,7 @@ fn recursion() {
 
 #[test]
 fn a_long_chain_without_recursion() {
+    let _standalone = Standalone::here(1_000_000_000);
     let mut text = String::from("func @f0(%x: f64) -> f64 { return %x }\n");
     for k in 1..=110 {
         text += &format!(

@@ -1,5 +1,6 @@
 //! Faults: kind, place, names, operands and the iterations of every loop around.
 
+use crate::standalone::Standalone;
 use crate::{Arg, Both, agree};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,6 +10,7 @@ use wengert_core::ops::Array;
 
 #[test]
 fn an_index_in_nested_loops() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "
         func @f(%x: [f64], %n: i64, %m: i64) -> f64 {
           %s = for %i in 2..%n carry (%t = 0.0) {
@@ -40,6 +42,7 @@ fn an_index_in_nested_loops() {
 
 #[test]
 fn everything_that_can_fail() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "
         func @fill(%n: i64) -> [f64] {
           %y = for %i in 0..3 carry (%x = %n) { %z = isub %x, 2  %w = fill %z, 1.0  yield %z }
@@ -82,6 +85,7 @@ fn everything_that_can_fail() {
 
 #[test]
 fn overflow_in_a_branch_of_a_callee_of_a_callee() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "
         func @h(%n: i64) -> i64 {
           %s = for %i in 0..4 carry (%t = %n) {
@@ -118,6 +122,7 @@ fn overflow_in_a_branch_of_a_callee_of_a_callee() {
 
 #[test]
 fn a_program_runs_again_after_a_fault() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "func @f(%n: i64) -> i64 { %m = iadd %n, 1  return %m }";
     let both = Both::new(text);
     assert!(both.agree("f", &[Arg::I64(i64::MAX)]).is_err());
@@ -165,6 +170,7 @@ fn interrupted() {
 /// An index that has been in range along one axis may be out of range along the other.
 #[test]
 fn every_axis_is_checked() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "
         func @f(%m: [[f64]], %k: i64) -> f64 {
           %a = load %m, 0, %k

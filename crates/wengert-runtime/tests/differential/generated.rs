@@ -1,6 +1,7 @@
 //! Random programs and their derivatives.
 
 use crate::random::Random;
+use crate::standalone::Standalone;
 use crate::{Arg, Both, Ran, Stats, printed};
 use std::time::{SystemTime, UNIX_EPOCH};
 use wengert_core::check::Derived;
@@ -85,6 +86,10 @@ impl Waiting {
         for (Run { both, entry, vals, wanted }, program) in self.runs.iter().zip(programs) {
             let given = both.native(&program, entry, &args(vals));
             assert_eq!(wanted, &given, "Cranelift (left), C (right) @{entry}{vals:?}");
+        }
+        let _standalone = Standalone::here(MAX_ITERATIONS);
+        for Run { both, entry, vals, wanted } in &self.runs {
+            both.note(entry, &args(vals), &wanted.0);
         }
         self.compared += self.runs.len();
         self.runs.clear();

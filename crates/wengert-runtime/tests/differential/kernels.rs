@@ -1,6 +1,7 @@
 //! Operations on whole arrays: every row, over shapes, kinds of elements and faults.
 
 use crate::random::Random;
+use crate::standalone::Standalone;
 use crate::{Arg, Both, Ran};
 use std::slice::from_ref;
 use wengert_core::interp::Val;
@@ -113,6 +114,7 @@ fn section(shape: &[usize], random: &mut Random) -> (Vec<Val>, Vec<usize>) {
 
 #[test]
 fn peek_and_poke() {
+    let _standalone = Standalone::here(1_000_000_000);
     let mut random = Random(11);
     for kind in KINDS {
         for rank in 1..5 {
@@ -135,6 +137,7 @@ fn peek_and_poke() {
 
 #[test]
 fn load_store_fill_copy_and_dimensions() {
+    let _standalone = Standalone::here(1_000_000_000);
     let mut random = Random(12);
     for kind in KINDS {
         for rank in 1..5usize {
@@ -201,6 +204,7 @@ fn load_store_fill_copy_and_dimensions() {
 
 #[test]
 fn slices() {
+    let _standalone = Standalone::here(1_000_000_000);
     let mut random = Random(13);
     for kind in KINDS {
         for rank in 1..4 {
@@ -231,6 +235,7 @@ fn slices() {
 
 #[test]
 fn shapes_that_change() {
+    let _standalone = Standalone::here(1_000_000_000);
     let mut random = Random(14);
     for kind in KINDS {
         for rank in 1..5usize {
@@ -293,6 +298,7 @@ fn shapes_that_change() {
 
 #[test]
 fn sums_and_searches() {
+    let _standalone = Standalone::here(1_000_000_000);
     let mut random = Random(15);
     for kind in KINDS {
         for rank in 1..5usize {
@@ -348,6 +354,7 @@ fn plain(kind: &str, shape: &[usize], random: &mut Random) -> Val {
 
 #[test]
 fn long_sums() {
+    let _standalone = Standalone::here(1_000_000_000);
     let mut random = Random(16);
     for kind in ["f64", "f32"] {
         let x = nested(kind, 1);
@@ -363,6 +370,7 @@ fn long_sums() {
 
 #[test]
 fn products() {
+    let _standalone = Standalone::here(1_000_000_000);
     let mut random = Random(17);
     for kind in ["f64", "f32"] {
         let (vector, matrix) = (nested(kind, 1), nested(kind, 2));
@@ -410,6 +418,7 @@ fn products() {
 /// Shapes without elements whose other dimensions are as large as they can be.
 #[test]
 fn empty_and_huge() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "
         func @f(%n: i64) -> (f64, [f64], [[[f64]]], [[[f64]]], i64) {
           %x = fill 0, %n, 4, 1.0
@@ -430,6 +439,7 @@ fn empty_and_huge() {
 
 #[test]
 fn faults_have_names_and_places() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "
         func @f(%table: [[f32]], %n: i64) -> f32 {
           %s = for %i in 0..%n carry (%t = 0.0f32) {
@@ -461,6 +471,7 @@ fn faults_have_names_and_places() {
 /// the product of the dimensions, and only there.
 #[test]
 fn loops_over_all_elements() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "
         func @f(%x: [[f64]], %y: [[f64]]) -> [[f64]] {
           %m = dim[0] %x

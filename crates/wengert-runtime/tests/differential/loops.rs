@@ -1,5 +1,6 @@
 //! Loops: trip counts, nesting, exits, carries that stay or swap.
 
+use crate::standalone::Standalone;
 use crate::{Arg, Both, agree, float, int};
 
 const AFFINE: &str = "
@@ -15,6 +16,7 @@ const AFFINE: &str = "
 
 #[test]
 fn trip_counts() {
+    let _standalone = Standalone::here(1_000_000_000);
     let both = Both::new(AFFINE);
     let bounds = [
         (0, 0),
@@ -40,6 +42,7 @@ fn trip_counts() {
 
 #[test]
 fn nested() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "
         func @f(%n: i64, %m: i64) -> (f64, i64) {
           %s, %c = for %i in 0..%n carry (%s1 = 1.0, %c1 = 0) {
@@ -64,6 +67,7 @@ fn nested() {
 
 #[test]
 fn exits() {
+    let _standalone = Standalone::here(1_000_000_000);
     // Exits at the head, in the middle (twice) and at the end, with work done in the exits.
     let text = "
         func @f(%x: f64, %a: i64, %b: i64, %c: i64, %d: i64) -> (f64, i64) {
@@ -96,6 +100,7 @@ fn exits() {
 
 #[test]
 fn a_for_loop_with_exits() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "
         func @f(%x: f64, %n: i64, %at: i64) -> (f64, f64) {
           %y, %u = for %i in 0..%n carry (%v = %x, %w = %x) {
@@ -116,6 +121,7 @@ fn a_for_loop_with_exits() {
 
 #[test]
 fn the_iteration_limit() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "
         func @f(%n: i64) -> i64 {
           %s = for %j in 3..5 carry (%t = 0) {
@@ -141,6 +147,7 @@ fn the_iteration_limit() {
 
 #[test]
 fn a_loop_without_an_exit_ends_by_the_limit() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "func @f(%x: f64) -> f64 {
         %y = while %i carry (%v = %x) { %w = mul %v, 0.5  yield %w }
         return %y
@@ -152,6 +159,7 @@ fn a_loop_without_an_exit_ends_by_the_limit() {
 
 #[test]
 fn carries_that_swap_and_stay() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "
         func @f(%a: f64, %b: f64, %c: f64, %n: i64) -> (f64, f64, f64, f64) {
           %p, %q, %r, %s = for %i in 0..%n carry (%x = %a, %y = %b, %z = %c, %w = %a) {
@@ -166,6 +174,7 @@ fn carries_that_swap_and_stay() {
 
 #[test]
 fn a_carry_that_stays_but_not_in_the_exit() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "
         func @f(%a: f64, %n: i64) -> f64 {
           %p = for %i in 0..10 carry (%x = %a) {
@@ -181,6 +190,7 @@ fn a_carry_that_stays_but_not_in_the_exit() {
 
 #[test]
 fn branches() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "
         func @f(%x: f64, %n: i64) -> (f64, i64, bool) {
           %y, %k, %b = for %i in 0..%n carry (%v = %x, %c = 0, %d = false) {
@@ -208,6 +218,7 @@ fn branches() {
 
 #[test]
 fn elementary_functions_in_a_loop() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "
         func @f(%x: f64, %n: i64) -> (f64, f64) {
           %y, %s = for %i in 0..%n carry (%v = %x, %t = 0.0) {

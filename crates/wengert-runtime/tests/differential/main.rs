@@ -1,7 +1,8 @@
 //! Compiled code against the interpreter: the same bits and the same faults.
 //!
 //! Every test is a text program and arguments; [`agree`] runs both and compares. Where there is a C compiler the
-//! program runs through it as well, and must give the same once more, down to the memory it takes.
+//! program runs through it as well, and must give the same once more, down to the memory it takes; some tests
+//! ask for the same from the runtime in C ([`standalone`]).
 
 mod arrays;
 mod calls;
@@ -11,12 +12,14 @@ mod kernels;
 mod loops;
 mod prims;
 mod random;
+mod standalone;
 mod tape;
 mod tapes;
 mod threads;
 
 use std::path::Path;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use wengert_core::fault::Fault;
 use wengert_core::interp::{Interp, Val};
 use wengert_core::ir::{Module, Type, parse};
@@ -61,10 +64,15 @@ pub(crate) fn module(text: &str) -> Module {
     }
 }
 
+/// Where tests keep what they make.
+pub(crate) fn cache_folder() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR"))
+}
+
 /// What the compiler has made for these tests, now or before.
 pub(crate) fn cache() -> &'static Cache {
     static CACHE: OnceLock<Cache> = OnceLock::new();
-    let folder = || Path::new(env!("CARGO_TARGET_TMPDIR")).join("libraries");
+    let folder = || cache_folder().join("libraries");
     CACHE.get_or_init(|| Cache::at(&folder()).unwrap_or_else(|e| panic!("{e}")))
 }
 
@@ -97,6 +105,8 @@ pub(crate) struct Both {
     /// Made when it is first needed.
     printed: OnceLock<Option<Program>>,
     pub(crate) options: Options,
+    /// What tells it from others.
+    id: usize,
 }
 
 impl Both {
@@ -109,7 +119,9 @@ impl Both {
     pub(crate) fn of(module: Module) -> Both {
         let names: Vec<&str> = module.funcs.iter().map(|f| &*f.name).collect();
         let program = Program::compile(&module, &names).unwrap_or_else(|e| panic!("{e}"));
-        Both { program, printed: OnceLock::new(), options: Options::default(), module }
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        let id = MADE.fetch_add(1, Ordering::Relaxed);
+        Both { program, printed: OnceLock::new(), options: Options::default(), module, id }
     }
 
     /// The same for many, with few runs of the C compiler.
@@ -191,7 +203,17 @@ impl Both {
         let wanted = self.interpreted(entry, args);
         let (given, _) = self.compiled(entry, args);
         assert_eq!(wanted, given, "interpreted (left) and compiled (right) @{entry}{args:?}");
+        self.note(entry, args, &wanted);
         wanted
+    }
+
+    /// To be run standalone, where a test asks for that.
+    pub(crate) fn note(&self, entry: &str, args: &[Arg], wanted: &Ran) {
+        let Options { max_iterations, tape_limit, interrupt } = &self.options;
+        if tape_limit.is_none() && interrupt.is_none() {
+            let program = (self.id, &self.module, *max_iterations);
+            standalone::note(program, entry, args, wanted);
+        }
     }
 }
 

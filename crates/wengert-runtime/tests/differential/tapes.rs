@@ -1,11 +1,13 @@
 //! Several tapes at once, and tapes that hold arrays of several kinds.
 
+use crate::standalone::Standalone;
 use crate::{Arg, Both};
 use wengert_core::fault::FaultKind;
 use wengert_core::ops::{Array, Data};
 
 #[test]
 fn records_of_arrays() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "
         func @f(%x: [[f32]], %y: [bool], %z: [[[i64]]], %n: i64, %t: tape)
             -> ([[f32]], [bool], [[[i64]]], f32, bool) {
@@ -86,6 +88,7 @@ const NESTED: &str = "
 
 #[test]
 fn a_tape_in_every_iteration() {
+    let _standalone = Standalone::here(1_000_000_000);
     let both = Both::new(NESTED);
     for (n, m) in [(0, 0), (3, 0), (0, 3), (5, 4), (100, 300)] {
         let args = [Arg::F64(0.75), Arg::I64(n), Arg::I64(m)];
@@ -166,6 +169,7 @@ fn the_limit_holds_for_tapes_that_grow_in_turn() {
 
 #[test]
 fn tapes_that_swap_and_meet() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "
         func @make(%x: f64) -> tape { %t = tape  %u = push %t, %x  return %u }
         func @f(%n: i64, %b: bool, %t: tape) -> (f64, f64, i64) {
@@ -221,6 +225,7 @@ fn tapes_that_swap_and_meet() {
 /// More tapes one after the other than there are addresses for at once.
 #[test]
 fn tapes_are_handed_back() {
+    let _standalone = Standalone::here(1_000_000_000);
     let text = "
         func @f(%n: i64) -> i64 {
           %s = for %i in 0..%n carry (%a = 0) {
