@@ -64,8 +64,10 @@ static int bad_product(run *r, const operand *c, const operand *a, int ta, const
   } else n = sb[0];
   if (c->rank == 2) columns = sc[1];
   if (inner == other && rows == m && columns == n) return 0;
-  bad_shapes(r, "the product of ", sa, a->rank, ta ? " transposed and " : " and ", sb, b->rank);
-  SAY(r->shapes, "%s does not fit ", tb ? " transposed" : "");
+  /* As they stand in the product. */
+  frame_u64 left[2] = {sa[ta], a->rank == 2 ? sa[!ta] : 1}, right[2] = {sb[tb], b->rank == 2 ? sb[!tb] : 1};
+  bad_shapes(r, "the product of ", left, a->rank, " and ", right, b->rank);
+  SAY(r->shapes, " does not fit ");
   say_shape(r, sc, c->rank);
   return 1;
 }
