@@ -7,7 +7,7 @@
 use crate::bandwidth;
 use crate::compile_time;
 use crate::measure::{Row, measure};
-use crate::workload::{ALL, Workload};
+use crate::workload::{ALL, Bars, Workload};
 
 /// What to measure.
 #[derive(Clone)]
@@ -30,21 +30,19 @@ pub struct Entry {
     /// Bytes moved by a gradient.
     pub moved_bytes: f64,
     /// At most so many times the time by hand.
-    pub bar: Option<f64>,
+    pub bars: Bars,
 }
 
 impl Entry {
-    /// Whether the bar is met.
-    pub fn met(&self) -> Option<bool> {
-        self.bar.map(|bar| self.row.ratio() <= bar)
-    }
-
-    fn verdict(&self) -> &'static str {
-        match self.met() {
-            None => "none",
-            Some(true) => "met",
-            Some(false) => "missed",
-        }
+    /// A ratio, its bar and whether that is met, as columns.
+    fn against(ratio: Option<f64>, bar: Option<f64>) -> String {
+        let verdict = match (ratio, bar) {
+            (Some(ratio), Some(bar)) if ratio <= bar => "met",
+            (Some(_), Some(_)) => "missed",
+            _ => "",
+        };
+        let shown = |x: Option<f64>| x.map_or("-".into(), |x| format!("{x:.2}"));
+        format!("{:>7} {:>5} {:>7}", shown(ratio), shown(bar), verdict)
     }
 
     /// The part of the memory's bandwidth that the gradient uses.
@@ -54,16 +52,17 @@ impl Entry {
 
     fn line(&self, bandwidth: f64) -> String {
         let row = &self.row;
+        let seconds = |s: Option<f64>| s.map_or("-".into(), |s| format!("{s:.3e}"));
         format!(
-            "{:<4} {:>8} {:>11.3e} {:>11.3e} {:>7.2} {:>5} {:>7} {:>11} {:>10.1} {:>8.1} {:>10.3} {:>9.0}% {:>9}",
+            "{:<4} {:>8} {:>10.3e} {:>10.3e} {} {:>10} {} {:>10} {:>9.1} {:>8.1} {:>9.1} {:>9.0}% {:>8}",
             row.workload,
             row.n,
-            row.gradient_s,
             row.hand_s,
-            row.ratio(),
-            self.bar.map_or("-".into(), |bar| format!("{bar:.1}")),
-            self.verdict(),
-            row.lanes_s.map_or("-".into(), |s| format!("{s:.3e}")),
+            row.gradient_s,
+            Entry::against(Some(row.ratio()), self.bars.jit),
+            seconds(row.through_c_s),
+            Entry::against(row.ratio_through_c(), Some(self.bars.cc)),
+            seconds(row.lanes_s),
             row.tape_bytes_per_iteration,
             row.array_peak_bytes as f64 / 1e6,
             self.moved_bytes / 1e6,
@@ -75,11 +74,11 @@ impl Entry {
     fn json(&self, bandwidth: f64) -> String {
         let mut object = self.row.json();
         object.pop();
-        let bar = self.bar.map_or("null".into(), |bar| bar.to_string());
-        let met = self.met().map_or("null".into(), |met| met.to_string());
+        let bar = self.bars.jit.map_or("null".into(), |bar| bar.to_string());
         object
             + &format!(
-                ", \"bar\": {bar}, \"met\": {met}, \"moved_bytes\": {:e}, \"part_of_bandwidth\": {:.4}}}",
+                ", \"bar\": {bar}, \"bar_through_c\": {}, \"moved_bytes\": {:e}, \"part_of_bandwidth\": {:.4}}}",
+                self.bars.cc,
                 self.moved_bytes,
                 self.part(bandwidth)
             )
@@ -88,11 +87,15 @@ impl Entry {
 
 fn heading() -> String {
     format!(
-        "{:<4} {:>8} {:>11} {:>11} {:>7} {:>5} {:>7} {:>11} {:>10} {:>8} {:>10} {:>10} {:>9}",
+        "{:<4} {:>8} {:>10} {:>10} {:>7} {:>5} {:>7} {:>10} {:>7} {:>5} {:>7} {:>10} {:>9} {:>8} {:>9} {:>10} {:>8}",
         "",
         "n",
-        "gradient s",
         "by hand s",
+        "Cranelift",
+        "ratio",
+        "bar",
+        "",
+        "C",
         "ratio",
         "bar",
         "",
@@ -139,7 +142,7 @@ fn entry(workload: &Workload, budget: f64) -> Result<Entry, String> {
     let row = measure(workload, n, budget).map_err(|e| e.to_string())?;
     let (derived, _) = workload.compile().map_err(|e| e.to_string())?;
     let moved_bytes = bandwidth::moved(workload, &derived, n)?;
-    Ok(Entry { row, moved_bytes, bar: workload.bar })
+    Ok(Entry { row, moved_bytes, bars: workload.bars })
 }
 
 /// Measures and prints everything. Whether all of it ran and agrees with the references.

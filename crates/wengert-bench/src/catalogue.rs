@@ -3,7 +3,7 @@
 #![allow(clippy::excessive_precision)]
 
 use crate::by_hand::{self, A, KEPLER, LORENZ};
-use crate::workload::{Part, Reference, Workload};
+use crate::workload::{Bars, Part, Reference, Workload};
 use crate::{data, hand};
 use wengert_core::interp::Val;
 use wengert_core::ops::{Array, Data};
@@ -39,7 +39,7 @@ pub const ALL: &[Workload] = &[
         hand: by_hand::a,
         lanes: None,
         iterations: |n| n,
-        bar: Some(1.3),
+        bars: Bars { jit: Some(1.3), cc: 1.15 },
         parts: NUMBERS,
         reference: Some(Reference {
             n: 1_000_000,
@@ -63,7 +63,7 @@ pub const ALL: &[Workload] = &[
         hand: by_hand::a0,
         lanes: None,
         iterations: |n| n,
-        bar: Some(1.3),
+        bars: Bars { jit: Some(1.3), cc: 1.15 },
         parts: NUMBERS,
         reference: None,
     },
@@ -81,7 +81,7 @@ pub const ALL: &[Workload] = &[
         hand: by_hand::b,
         lanes: None,
         iterations: |n| n,
-        bar: Some(1.6),
+        bars: Bars { jit: Some(1.6), cc: 1.3 },
         parts: &[Part::Digest(Some(4096)), Part::Digest(Some(4096)), Part::Digest(None)],
         reference: Some(Reference {
             n: data::RNN.0,
@@ -117,7 +117,7 @@ pub const ALL: &[Workload] = &[
         hand: by_hand::c,
         lanes: None,
         iterations: |n| n,
-        bar: Some(1.3),
+        bars: Bars { jit: Some(1.3), cc: 1.15 },
         parts: NUMBERS,
         reference: Some(LORENZ_REFERENCE),
     },
@@ -132,7 +132,7 @@ pub const ALL: &[Workload] = &[
         hand: by_hand::c,
         lanes: None,
         iterations: |n| n,
-        bar: Some(1.3),
+        bars: Bars { jit: Some(1.3), cc: 1.15 },
         parts: NUMBERS,
         reference: Some(LORENZ_REFERENCE),
     },
@@ -147,7 +147,7 @@ pub const ALL: &[Workload] = &[
         hand: by_hand::d,
         lanes: None,
         iterations: |n| n,
-        bar: Some(2.0),
+        bars: Bars { jit: Some(2.0), cc: 1.3 },
         parts: DIGEST,
         reference: Some(Reference {
             n: data::HEAT.1,
@@ -173,7 +173,7 @@ pub const ALL: &[Workload] = &[
         hand: by_hand::d2,
         lanes: None,
         iterations: |n| n,
-        bar: None,
+        bars: Bars { jit: None, cc: 1.3 },
         parts: DIGEST,
         reference: Some(Reference {
             n: data::HEAT.1,
@@ -205,7 +205,7 @@ pub const ALL: &[Workload] = &[
         hand: by_hand::e,
         lanes: Some(by_hand::e_lanes),
         iterations: |n| n * data::HESTON.1,
-        bar: None,
+        bars: Bars { jit: None, cc: 1.3 },
         parts: NUMBERS,
         reference: Some(Reference {
             n: data::HESTON.0,
@@ -234,7 +234,7 @@ pub const ALL: &[Workload] = &[
         hand: by_hand::f1,
         lanes: None,
         iterations: |_| 205,
-        bar: None,
+        bars: Bars { jit: None, cc: 1.3 },
         parts: DIGEST,
         reference: Some(Reference {
             n: 205,
@@ -260,7 +260,7 @@ pub const ALL: &[Workload] = &[
         hand: by_hand::f2,
         lanes: None,
         iterations: |_| 425,
-        bar: Some(1.3),
+        bars: Bars { jit: Some(1.3), cc: 1.15 },
         parts: NUMBERS,
         reference: Some(Reference {
             n: 425,
@@ -279,7 +279,7 @@ pub const ALL: &[Workload] = &[
         hand: by_hand::f3,
         lanes: None,
         iterations: |_| 1195,
-        bar: None,
+        bars: Bars { jit: None, cc: 1.3 },
         parts: DIGEST,
         reference: Some(Reference {
             n: 1195,
@@ -310,7 +310,7 @@ pub const ALL: &[Workload] = &[
         hand: by_hand::g,
         lanes: None,
         iterations: |n| n,
-        bar: Some(1.6),
+        bars: Bars { jit: Some(1.6), cc: 1.3 },
         parts: NUMBERS,
         reference: Some(Reference {
             n: 1000,
@@ -334,7 +334,7 @@ pub const ALL: &[Workload] = &[
         hand: by_hand::h,
         lanes: Some(by_hand::h_lanes),
         iterations: |n| n,
-        bar: Some(1.3),
+        bars: Bars { jit: Some(1.3), cc: 1.15 },
         parts: DIGEST,
         reference: Some(Reference {
             n: 100_000,

@@ -84,13 +84,15 @@ fn main() -> ExitCode {
     }
     if !json {
         println!(
-            "{:<4} {:>8} {:>11} {:>11} {:>11} {:>7} {:>11} {:>7} {:>11} {:>9}",
+            "{:<4} {:>8} {:>11} {:>11} {:>7} {:>11} {:>7} {:>11} {:>11} {:>7} {:>11} {:>9}",
             "",
             "n",
             "value s",
             "gradient s",
-            "by hand s",
             "ratio",
+            "through C",
+            "ratio",
+            "by hand s",
             "in lanes s",
             "B/iter",
             "compile s",
@@ -103,13 +105,15 @@ fn main() -> ExitCode {
             match measure(workload, *n, budget) {
                 Ok(row) if json => println!("{}", row.json()),
                 Ok(row) => println!(
-                    "{:<4} {:>8} {:>11.3e} {:>11.3e} {:>11.3e} {:>7.2} {:>11} {:>7.1} {:>11.3e} {:>9}",
+                    "{:<4} {:>8} {:>11.3e} {:>11.3e} {:>7.2} {:>11} {:>7} {:>11.3e} {:>11} {:>7.1} {:>11.3e} {:>9}",
                     row.workload,
                     row.n,
                     row.primal_s,
                     row.gradient_s,
-                    row.hand_s,
                     row.ratio(),
+                    row.through_c_s.map_or("-".into(), |s| format!("{s:.3e}")),
+                    row.ratio_through_c().map_or("-".into(), |r| format!("{r:.2}")),
+                    row.hand_s,
                     row.lanes_s.map_or("-".into(), |s| format!("{s:.3e}")),
                     row.tape_bytes_per_iteration,
                     row.compile_s,

@@ -14,14 +14,14 @@ use crate::workload::{BuildError, Workload};
 pub struct Row {
     /// The workload.
     pub workload: &'static str,
-    /// What ran it.
-    pub backend: &'static str,
     /// Its size.
     pub n: usize,
     /// Seconds for the value.
     pub primal_s: f64,
-    /// Seconds for value and gradient.
+    /// Seconds for value and gradient with Cranelift's code.
     pub gradient_s: f64,
+    /// The same with the C compiler's, where there is one.
+    pub through_c_s: Option<f64>,
     /// Seconds for value and gradient by hand.
     pub hand_s: f64,
     /// Seconds by hand with vector lanes, where looking ahead allows them.
@@ -37,9 +37,14 @@ pub struct Row {
 }
 
 impl Row {
-    /// How many times the time by hand.
+    /// How many times the time by hand, with Cranelift's code.
     pub fn ratio(&self) -> f64 {
         self.gradient_s / self.hand_s
+    }
+
+    /// The same with the C compiler's.
+    pub fn ratio_through_c(&self) -> Option<f64> {
+        self.through_c_s.map(|s| s / self.hand_s)
     }
 
     /// Its disagreement with the reference, marked where that is too much.
@@ -53,20 +58,22 @@ impl Row {
 
     /// The row as a JSON object.
     pub fn json(&self) -> String {
+        let given = |x: Option<f64>| x.map_or("null".into(), |x| format!("{x:e}"));
         format!(
-            "{{\"workload\": \"{}\", \"backend\": \"{}\", \"n\": {}, \"primal_s\": {:e}, \"gradient_s\": {:e}, \"hand_s\": {:e}, \"ratio_to_hand\": {:.4}, \"tape_bytes_per_iteration\": {}, \"array_peak_bytes\": {}, \"compile_s\": {:e}, \"hand_lanes_s\": {}, \"error\": {}}}",
+            "{{\"workload\": \"{}\", \"n\": {}, \"primal_s\": {:e}, \"gradient_s\": {:e}, \"gradient_through_c_s\": {}, \"hand_s\": {:e}, \"ratio_to_hand\": {:.4}, \"ratio_through_c\": {}, \"tape_bytes_per_iteration\": {}, \"array_peak_bytes\": {}, \"compile_s\": {:e}, \"hand_lanes_s\": {}, \"error\": {}}}",
             self.workload,
-            self.backend,
             self.n,
             self.primal_s,
             self.gradient_s,
+            given(self.through_c_s),
             self.hand_s,
             self.ratio(),
+            given(self.ratio_through_c()),
             self.tape_bytes_per_iteration,
             self.array_peak_bytes,
             self.compile_s,
-            self.lanes_s.map_or("null".into(), |s| format!("{s:e}")),
-            self.error.map_or("null".into(), |(e, _)| format!("{e:e}")),
+            given(self.lanes_s),
+            given(self.error.map(|(e, _)| e)),
         )
     }
 }
@@ -86,7 +93,8 @@ pub fn measure(workload: &Workload, n: usize, budget: f64) -> Result<Row, Measur
     let options = Options::default();
     let mut hand = (workload.hand)(n);
     let mut lanes = workload.lanes.map(|lanes| lanes(n));
-    let [mut primal, mut backward, mut by_hand, mut in_lanes] = [Least::default(); 4];
+    let [mut primal, mut backward, mut through_c, mut by_hand, mut in_lanes] =
+        [Least::default(); 5];
     let mut peak = wengert_runtime::Stats::default();
     let mut results = Vec::new();
     let start = Instant::now();
@@ -98,6 +106,9 @@ pub fn measure(workload: &Workload, n: usize, budget: f64) -> Result<Row, Measur
             backward.time(|| compiled.gradient.call(&entry, &gradient_args, &options))?;
         peak = stats;
         results = out;
+        if let Some(program) = &compiled.through_c {
+            through_c.time(|| program.call(&entry, &gradient_args, &options))?;
+        }
         by_hand.time(|| std::hint::black_box(hand.run()));
         if let Some(lanes) = &mut lanes {
             in_lanes.time(|| std::hint::black_box(lanes.run()));
@@ -108,10 +119,10 @@ pub fn measure(workload: &Workload, n: usize, budget: f64) -> Result<Row, Measur
     let flat = floats(&results);
     Ok(Row {
         workload: workload.name,
-        backend: "jit",
         n,
         primal_s: primal.seconds(),
         gradient_s: backward.seconds(),
+        through_c_s: compiled.through_c.is_some().then(|| through_c.seconds()),
         hand_s: by_hand.seconds(),
         lanes_s: lanes.is_some().then(|| in_lanes.seconds()),
         tape_bytes_per_iteration: peak.tape_peak_bytes as f64 / (workload.iterations)(n) as f64,

@@ -38,11 +38,20 @@ pub struct Workload {
     /// Iterations the loop makes at a size.
     pub iterations: fn(usize) -> usize,
     /// At most so many times the time by hand.
-    pub bar: Option<f64>,
+    pub bars: Bars,
     /// How the gradient is compared: what its numbers, in order, are turned into.
     pub parts: &'static [Part],
     /// Reference value and gradient (or its digest) at a size, and the agreement expected.
     pub reference: Option<Reference>,
+}
+
+/// How many times the time by hand a gradient may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Bars {
+    /// With Cranelift's code, where something is asked of it.
+    pub jit: Option<f64>,
+    /// With the C compiler's, which `auto` comes to.
+    pub cc: f64,
 }
 
 /// A part of a gradient, compared relative to its own largest number.
@@ -78,9 +87,12 @@ impl Workload {
         let derived = Derived::new(func, self.wrt.to_vec())?;
         let native = |module: &Module, entry: &str| Program::compile(module, &[entry]);
         let value = native(&derived.primal, &function)?;
-        let gradient = native(&derived.reverse, &format!("{function}.vjp"))?;
+        let entry = format!("{function}.vjp");
+        let gradient = native(&derived.reverse, &entry)?;
         let compile_s = start.elapsed().as_secs_f64();
-        Ok((derived, Compiled { function, value, gradient, compile_s }))
+        // A machine may have no C compiler.
+        let through_c = Program::compile_c(&derived.reverse, &[&entry]).ok();
+        Ok((derived, Compiled { function, value, gradient, through_c, compile_s }))
     }
 
     /// The IR of the workload as lowered, and the name of its function.
@@ -138,7 +150,9 @@ pub struct Compiled {
     pub value: Program,
     /// Value and gradient.
     pub gradient: Program,
-    /// Seconds from source text to native code, for both.
+    /// The same through the C compiler, where there is one.
+    pub through_c: Option<Program>,
+    /// Seconds from source text to Cranelift's code, for value and gradient.
     pub compile_s: f64,
 }
 
