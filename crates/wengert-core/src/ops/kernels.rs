@@ -396,17 +396,25 @@ fn extreme<T: Float>(x: &[T], largest: bool) -> Option<usize> {
 }
 
 /// The shape of a product: `c` is m by n, summed over k; an outer product sums over one.
-struct Product {
-    m: usize,
-    n: usize,
-    k: usize,
-    ta: Transposed,
-    tb: Transposed,
-    how: How,
+#[derive(Clone, Copy, Debug)]
+pub struct Product {
+    /// Rows of the result.
+    pub m: usize,
+    /// Columns of the result.
+    pub n: usize,
+    /// Terms of each sum.
+    pub k: usize,
+    /// Whether the left factor is transposed.
+    pub ta: Transposed,
+    /// Whether the right factor is.
+    pub tb: Transposed,
+    /// What kind of product it is.
+    pub how: How,
 }
 
 /// The ways to multiply.
-enum How {
+#[derive(Clone, Copy, Debug)]
+pub enum How {
     /// A matrix as it is times a vector: one dot per row.
     Rows,
     /// A transposed matrix times a vector: a chain per element.
@@ -418,7 +426,8 @@ enum How {
 }
 
 impl Product {
-    fn new(
+    /// The product of arrays of these shapes, added to one of shape `c`; an error where they do not fit.
+    pub fn new(
         c: &[usize],
         (a, ta): (&[usize], Transposed),
         (b, tb): (&[usize], Transposed),
