@@ -7,7 +7,7 @@
 //! [`stores`], [`registers`], [`expand`]. [`pipeline`] is the fixed order they run in, [`account`] what the
 //! first ones save.
 //! What happens to whole arrays after differentiation: [`shapes`] (what is known of them), [`elementwise`],
-//! [`fuse`], [`copies`], [`reuse`], [`deferred`].
+//! [`fuse`], [`copies`], [`reuse`], [`deferred`]; for C compilers, [`flatten`].
 
 pub mod account;
 pub mod activity;
@@ -22,6 +22,7 @@ pub mod elementwise;
 pub mod emit;
 pub mod expand;
 pub mod flat;
+pub mod flatten;
 pub mod fma;
 pub mod fuse;
 pub mod hoist;

@@ -50,7 +50,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use wengert_core::ir::{Func, Module, Op, verify};
 use wengert_core::span::Diagnostic;
-use wengert_core::transform::pipeline;
+use wengert_core::transform::{flatten, pipeline};
 
 /// Why a module could not be compiled.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -124,7 +124,8 @@ pub(crate) fn print(
     entries: &[&str],
     prefix: &str,
 ) -> Result<Printed, CompileError> {
-    let module = finished(module)?;
+    let mut module = finished(module)?;
+    module.funcs = module.funcs.iter().map(flatten::loops).collect();
     let graph = Graph::new(&module, entries)?;
     let mut compiler = Compiler::new(&graph, Target::Text(Printer::new(prefix)))?;
     compiler.define_all(&module, &graph)?;
