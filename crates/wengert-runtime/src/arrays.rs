@@ -5,17 +5,22 @@
 //! for the arrays among its results, which move out.
 
 use crate::addresses::Addresses;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use wengert_core::ops::shaped::Elements;
 use wengert_core::ops::{Data, Elem, room};
 
 /// The address of arrays without elements: aligned for every kind, and not null.
 const EMPTY: usize = 16;
 
+/// How many arrays are looked through before the others are looked up. Most live for a few instructions.
+const RECENT: usize = 8;
+
 /// Owns every array a run allocates.
 #[derive(Debug, Default)]
 pub(crate) struct Arrays {
-    /// By address. Empty arrays have no storage and are not listed.
+    /// The last ones made, with their addresses. Empty arrays have no storage and are not listed.
+    recent: VecDeque<(usize, Data)>,
+    /// Older ones, by address.
     owned: HashMap<usize, Data, Addresses>,
     bytes: u64,
     peak: u64,
@@ -53,8 +58,19 @@ impl Arrays {
         }
         self.bytes += bytes;
         self.peak = self.peak.max(self.bytes);
-        self.owned.insert(address, array);
+        if self.recent.len() == RECENT {
+            self.owned.extend(self.recent.pop_front());
+        }
+        self.recent.push_back((address, array));
         address
+    }
+
+    /// The array at this address, which is not listed any more.
+    fn remove(&mut self, address: usize) -> Option<Data> {
+        match self.recent.iter().rposition(|(at, _)| *at == address) {
+            Some(k) => self.recent.remove(k).map(|(_, array)| array),
+            None => self.owned.remove(&address),
+        }
     }
 
     /// Hands the array at this address out; `None` if it is not one of this run's.
@@ -62,12 +78,12 @@ impl Arrays {
         if len == 0 {
             return Some(none(elem));
         }
-        self.owned.remove(&address)
+        self.remove(address)
     }
 
     /// Frees the array at this address, if it is one of this run's.
     pub(crate) fn free(&mut self, address: usize) {
-        if let Some(mut array) = self.owned.remove(&address) {
+        if let Some(mut array) = self.remove(address) {
             self.bytes -= place(&mut array).1;
             #[cfg(debug_assertions)]
             poison(&mut array);
@@ -84,7 +100,7 @@ impl Arrays {
 /// What is left goes where the next run finds it.
 impl Drop for Arrays {
     fn drop(&mut self) {
-        self.owned.drain().for_each(|(_, array)| spare(array));
+        self.recent.drain(..).chain(self.owned.drain()).for_each(|(_, array)| spare(array));
     }
 }
 

@@ -5,6 +5,7 @@
 
 use crate::arrays::Arrays;
 use crate::wide;
+use smallvec::SmallVec;
 use std::slice;
 use wengert_core::fault::FaultKind;
 use wengert_core::ir::{Elem, Type};
@@ -58,7 +59,7 @@ impl Kernel {
     /// one that is changed in place must be used by nobody else, the others written by nobody.
     pub(crate) unsafe fn run(&self, arrays: &mut Arrays, frame: *mut u64) -> Result<(), FaultKind> {
         let mut at = 0;
-        let mut operands = Vec::with_capacity(self.args.len());
+        let mut operands: SmallVec<[Operand; 8]> = SmallVec::new();
         for ty in &self.args {
             // SAFETY: the frame has these words, as the caller promises.
             let words = unsafe { slice::from_raw_parts(frame.add(at), 1 + ty.rank()) };
@@ -120,6 +121,7 @@ pub(crate) fn word(s: Scalar) -> u64 {
 }
 
 /// A scalar from a word of a frame.
+#[inline(always)]
 pub(crate) fn scalar(elem: Elem, word: u64) -> Scalar {
     match elem {
         Elem::F64 => Scalar::F64(f64::from_bits(word)),
@@ -132,6 +134,7 @@ pub(crate) fn scalar(elem: Elem, word: u64) -> Scalar {
 /// # Safety
 /// The words must be those of a value of that type; an array must be alive, and be written by nobody
 /// while the operand is used.
+#[inline(always)]
 unsafe fn operand(ty: Type, words: &[u64]) -> Operand<'_> {
     let elem = ty.elem().unwrap_or_else(|| unreachable!("verified: no tape"));
     if !ty.is_array() {

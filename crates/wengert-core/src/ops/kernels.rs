@@ -79,7 +79,7 @@ pub fn compute(op: &ArrayOp, args: &[Operand]) -> Kernel<Computed> {
         }
         ArrayOp::Slice => {
             let section = Section::new(shape, &args[1..])?;
-            array(section.counts(), section.of(x))
+            array(section.counts().into_vec(), section.of(x))
         }
         ArrayOp::Reshape => {
             let wanted = dims(&args[1..])?;
@@ -94,7 +94,7 @@ pub fn compute(op: &ArrayOp, args: &[Operand]) -> Kernel<Computed> {
             let from: Vec<(usize, usize)> =
                 axes.iter().map(|a| (shape[*a as usize], strides[*a as usize])).collect();
             let section = Section::all(&from);
-            array(section.counts(), section.of(x))
+            array(section.counts().into_vec(), section.of(x))
         }
         ArrayOp::Expand(axis) => {
             let n = length(args[1].int())?;
@@ -235,7 +235,7 @@ pub fn update(op: &ArrayOp, shape: &[usize], x: ElementsMut, args: &[Operand]) -
             let section = Section::new(shape, &args[..args.len() - 1])?;
             let (found, v) = last.array();
             let wanted = section.counts();
-            if found != wanted {
+            if *found != *wanted {
                 let (found, wanted) = (shown(found), shown(&wanted));
                 return shapes(format!(
                     "a slice of shape {wanted} cannot take an array of shape {found}"
@@ -274,7 +274,7 @@ pub fn update(op: &ArrayOp, shape: &[usize], x: ElementsMut, args: &[Operand]) -
             let (found, v) = last.array();
             let mut wanted = shape.to_vec();
             wanted[0] = picked.len();
-            if found != wanted {
+            if *found != *wanted {
                 let (found, wanted) = (shown(found), shown(&wanted));
                 return shapes(format!(
                     "`scatter_add` of shape {wanted} cannot take an array of shape {found}"

@@ -4,19 +4,23 @@ use super::kernels::{Operand, index, length, reserve};
 use super::room;
 use super::shaped::{Data, Elements, count};
 use crate::fault::FaultKind;
+use smallvec::{SmallVec, smallvec};
 
 type Kernel<T> = Result<T, FaultKind>;
+
+/// One thing per axis: few arrays have more than four.
+pub(super) type PerAxis<T> = SmallVec<[T; 4]>;
 
 /// A slice of an array: where it starts, and per axis how many elements how far apart.
 pub(super) struct Section {
     base: i64,
-    axes: Vec<(usize, i64)>,
+    axes: PerAxis<(usize, i64)>,
 }
 
 impl Section {
     /// `args` are start, count and step per axis; every element must exist.
     pub(super) fn new(shape: &[usize], args: &[Operand]) -> Kernel<Section> {
-        let mut section = Section { base: 0, axes: Vec::new() };
+        let mut section = Section { base: 0, axes: PerAxis::new() };
         let strides = strides(shape);
         for (axis, triple) in args.chunks(3).enumerate() {
             let (start, count, step) = (triple[0].int(), length(triple[1].int())?, triple[2].int());
@@ -47,7 +51,7 @@ impl Section {
         map_kind(x, |x| self.read(x), |x| self.read(x), |x| self.read(x), |x| self.read(x))
     }
 
-    pub(super) fn counts(&self) -> Vec<usize> {
+    pub(super) fn counts(&self) -> PerAxis<usize> {
         self.axes.iter().map(|(n, _)| *n).collect()
     }
 
@@ -63,7 +67,7 @@ impl Section {
     fn rows(&self) -> Rows<'_> {
         // Beside an axis without elements others may be of any length.
         if self.axes.iter().any(|(n, _)| *n == 0) {
-            return Rows { count: 0, step: 1, next: None, outer: &[], at: Vec::new() };
+            return Rows { count: 0, step: 1, next: None, outer: &[], at: PerAxis::new() };
         }
         let (mut count, mut step) = (1, 1);
         let mut outer = self.axes.len();
@@ -80,7 +84,7 @@ impl Section {
             outer -= 1;
         }
         let next = Some(self.base);
-        Rows { count, step, next, outer: &self.axes[..outer], at: vec![0; outer] }
+        Rows { count, step, next, outer: &self.axes[..outer], at: smallvec![0; outer] }
     }
 
     #[inline(always)]
@@ -129,7 +133,7 @@ struct Rows<'s> {
     next: Option<i64>,
     /// The axes that count rows, and the place along each.
     outer: &'s [(usize, i64)],
-    at: Vec<usize>,
+    at: PerAxis<usize>,
 }
 
 impl Iterator for Rows<'_> {
@@ -154,8 +158,8 @@ impl Iterator for Rows<'_> {
     }
 }
 
-pub(super) fn strides(shape: &[usize]) -> Vec<usize> {
-    let mut strides = vec![1usize; shape.len()];
+pub(super) fn strides(shape: &[usize]) -> PerAxis<usize> {
+    let mut strides: PerAxis<usize> = smallvec![1; shape.len()];
     for k in (1..shape.len()).rev() {
         // A dimension of 0 may stand beside ones whose product does not fit.
         strides[k - 1] = strides[k].wrapping_mul(shape[k]);

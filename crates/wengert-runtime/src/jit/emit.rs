@@ -16,6 +16,7 @@ use super::tapes::Tapes;
 use crate::context::field;
 use crate::hooks;
 use crate::kernel::Work;
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I32, I64};
 use cranelift_codegen::ir::{
     self, BlockArg, FuncRef, Function, InstBuilder, StackSlot, StackSlotData, StackSlotKind,
@@ -307,6 +308,7 @@ impl Emitter<'_, '_, '_> {
             Op::Copy => self.copy(inst),
             Op::Array(ArrayOp::Peek) => Machine::One(self.peek(inst)),
             Op::Array(ArrayOp::Poke) => return self.poke(inst),
+            Op::Array(ArrayOp::Reshape) if self.is_last_use(inst) => self.reshape(inst),
             Op::Array(op) => {
                 let made = self.kernel(inst, Work::Array(op.clone()));
                 // Two arrays; four numbers and more are sizes.
@@ -334,6 +336,32 @@ impl Emitter<'_, '_, '_> {
             Op::Drive(name, phase) => return self.drive(inst, name, *phase),
         };
         self.set(inst.results[0], result);
+    }
+
+    /// Whether a reshaped array dies with the open block, is not used elsewhere, and becomes a vector.
+    fn is_last_use(&self, inst: &Inst) -> bool {
+        let array = inst.args[0];
+        let dies = self.dying.last().is_some_and(|scope| scope.contains(&array));
+        dies && self.uses[self.identity.find(array).index()] == 1 && inst.args.len() == 2
+    }
+
+    /// A vector that takes over the storage of the array it is made of.
+    fn reshape(&mut self, inst: &Inst) -> Machine {
+        let (array, length) = (self.array(inst.args[0]), self.one(inst.args[1]));
+        let count = self.count(&array);
+        let fits = self.b.ins().icmp(IntCC::Equal, count, length);
+        let (misfit, on) = (self.b.create_block(), self.b.create_block());
+        let address = self.b.append_block_param(on, I64);
+        self.b.ins().brif(fits, on, &[BlockArg::Value(array.address())], misfit, &[]);
+        self.b.set_cold_block(misfit);
+        self.b.switch_to_block(misfit);
+        // The kernel says what is wrong.
+        let made = self.kernel(inst, Work::Array(ArrayOp::Reshape));
+        let Some(Machine::Array(made)) = made else { unreachable!("it makes an array") };
+        self.b.ins().jump(on, &[BlockArg::Value(made.address())]);
+        self.b.switch_to_block(on);
+        self.dying.iter_mut().for_each(|scope| scope.retain(|v| *v != inst.args[0]));
+        Machine::Array(Shaped::new(address, &[length]))
     }
 
     /// Finds the arrays of several dimensions that are indexed by one number.
