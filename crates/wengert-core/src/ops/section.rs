@@ -211,7 +211,7 @@ mod tests {
             (11, vec![]),
         ];
         for (base, axes) in sections {
-            let section = Section { base, axes };
+            let section = Section { base, axes: axes.into() };
             assert_eq!(section.read(&x), described(&section), "{:?}", section.axes);
             if section.repeats() {
                 continue;
