@@ -32,6 +32,10 @@ pub(super) struct Nest<'f> {
     defs: Vec<Option<(BlockId, Option<usize>)>>,
     /// Per value: a representative of the array versions that may share its storage.
     storage: Vec<u32>,
+    /// Per representative: how many versions it stands for.
+    versions: Vec<u32>,
+    /// Per representative: whether a loop carries it.
+    carried: Vec<bool>,
     /// Per value: when it is defined, in the order of the program.
     times: Vec<u32>,
     /// Per block: when the outermost loop around it begins; none where there is no loop.
@@ -48,11 +52,17 @@ impl<'f> Nest<'f> {
             ids: HashMap::new(),
             defs: vec![None; n],
             storage: (0..n as u32).collect(),
+            versions: vec![0; n],
+            carried: vec![false; n],
             times: vec![0; n],
             loops: Vec::new(),
         };
         nest.add(&func.body, None, 1, &mut 0, None);
-        let roots = (0..n as u32).map(|v| nest.storage_of(Value(v))).collect();
+        let roots: Vec<u32> = (0..n as u32).map(|v| nest.storage_of(Value(v))).collect();
+        roots.iter().for_each(|root| nest.versions[*root as usize] += 1);
+        for p in nest.blocks.iter().skip(1).flat_map(|info| &info.block.params) {
+            nest.carried[roots[p.index()] as usize] = true;
+        }
         nest.storage = roots;
         nest
     }
@@ -133,10 +143,12 @@ impl<'f> Nest<'f> {
         self.times[v.index()]
     }
 
-    /// The earliest version of its storage that must be held for version `v` to be: itself, or in a loop, which
-    /// comes by again, what there is when the outermost one begins.
+    /// The earliest version of its storage that must be held for version `v` to be: itself, or in a loop that carries
+    /// it, and so comes by again, what there is when the outermost loop begins.
     pub(super) fn back_to(&self, v: Value) -> u32 {
-        self.block_of(v).and_then(|id| self.loops[id]).unwrap_or(self.time(v))
+        let carried = self.carried[self.storage_of(v) as usize];
+        let around = self.block_of(v).filter(|_| carried).and_then(|id| self.loops[id]);
+        around.unwrap_or(self.time(v))
     }
 
     /// The representative of the versions that may share storage with `v`.
@@ -146,6 +158,11 @@ impl<'f> Nest<'f> {
             at = self.storage[at as usize];
         }
         at
+    }
+
+    /// Whether a version shares its storage with no other.
+    pub(super) fn is_alone(&self, v: Value) -> bool {
+        self.versions[self.storage_of(v) as usize] == 1
     }
 
     pub(super) fn id(&self, block: &Block) -> BlockId {

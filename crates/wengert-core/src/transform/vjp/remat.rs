@@ -11,6 +11,9 @@
 //! b(v) --inf--> a(operand)        which takes its operands
 //! ```
 //!
+//! Arrays that elementwise operations make, and that nothing changes, are values like others: kept, or computed again
+//! from arrays that nothing changes either.
+//!
 //! Three things beyond plain values. A load can be recomputed only where the reverse sweep holds the
 //! version it read, and then its storage must be *restored*: one saved element per store. A saved
 //! carry serves twice: popped for iteration t+1 it is also the carry-out of t. And since a cut
@@ -30,6 +33,9 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 /// bytes of a tape that streams through memory takes the time of some twenty additions, which an
 /// out-of-order core executes several at a time.
 const SAVE: u64 = 24;
+
+/// How many elements arrays are taken to have.
+const ELEMENTS: u64 = 16;
 
 /// The cheapest layout for what the reverse sweep asks for.
 pub(super) fn plan(nest: &Nest, activity: &Activity, asked: &Asked) -> Layout {
@@ -146,7 +152,7 @@ impl<'a> Cut<'a> {
         for need in &asked.needs {
             if nest.func.ty(need.value).is_array() {
                 if restorable.allows(nest.storage_of(need.value)) {
-                    let node = cut.version(need.value);
+                    let node = cut.array(need.value);
                     cut.net.edge(source, node, INFINITE);
                 }
             } else if let Some(a) = cut.available(need.value) {
@@ -168,6 +174,8 @@ impl<'a> Cut<'a> {
             let recomputed = b.is_some_and(|b| side[b]);
             if recomputed {
                 layout.recomputed.insert(*v);
+            } else if side[*a] && self.nest.func.ty(*v).is_array() {
+                layout.restored.insert(self.nest.storage_of(*v), self.nest.back_to(*v));
             } else if side[*a] {
                 match self.joined_carry(*v) {
                     Some(p) => {
@@ -327,6 +335,41 @@ impl<'a> Cut<'a> {
         Some(a)
     }
 
+    /// The elementwise operation that makes an array which nothing changes, of arrays that nothing changes.
+    fn made_of_arrays(&self, v: Value) -> Option<&'a Inst> {
+        let nest = self.nest;
+        let inst = nest.inst_of(v).filter(|inst| matches!(inst.op, Op::Prim(_)))?;
+        let lasts = |u: &&Value| {
+            let storage = nest.storage_of(**u);
+            self.restorable.allows(storage) && !self.restorable.stores.contains_key(&storage)
+        };
+        let mut arrays = inst.args.iter().filter(|u| nest.func.ty(**u).is_array());
+        (nest.is_alone(v) && lasts(&&v) && arrays.all(|u| lasts(&u))).then_some(inst)
+    }
+
+    /// The node that says an array is at hand.
+    fn array(&mut self, v: Value) -> usize {
+        if let Some((a, _)) = self.nodes.get(&v) {
+            return *a;
+        }
+        let Some(inst) = self.made_of_arrays(v) else { return self.version(v) };
+        let (a, b) = (self.net.node(), self.net.node());
+        self.nodes.insert(v, (a, Some(b)));
+        let weight = ELEMENTS * self.nest.weight_of(v);
+        self.net.edge(a, b, SAVE * weight);
+        self.net.edge(b, self.sink, cost(inst) * weight);
+        for u in &inst.args {
+            let node = match self.nest.func.ty(*u).is_array() {
+                true => Some(self.array(*u)),
+                false => self.available(*u),
+            };
+            if let Some(node) = node {
+                self.net.edge(b, node, INFINITE);
+            }
+        }
+        a
+    }
+
     fn stream(&mut self, p: Value) -> usize {
         if let Some(node) = self.streams.get(&p) {
             return *node;
@@ -351,6 +394,9 @@ impl<'a> Cut<'a> {
             self.nest.inst_of(*result).is_some_and(|i| self.nest.time(i.args[0]) < back_to)
         };
         let first = stores.partition_point(earlier);
+        if stores.is_empty() && !self.nest.func.params().contains(&v) {
+            self.net.edge(node, self.sink, SAVE * ELEMENTS * self.nest.weight_of(v));
+        }
         // Who takes a store back has taken back all that come after it.
         let mut before = node;
         for (result, cost) in &stores[first..] {
@@ -386,8 +432,8 @@ fn is_scalar_code(block: &crate::ir::Block) -> bool {
 fn overwritten(inst: &Inst) -> u64 {
     match inst.op {
         Op::Store | Op::Array(ArrayOp::Poke) => 1,
-        Op::Array(ArrayOp::Put | ArrayOp::AddSlice) => 16,
-        _ => 64,
+        Op::Array(ArrayOp::Put | ArrayOp::AddSlice) => ELEMENTS,
+        _ => 4 * ELEMENTS,
     }
 }
 
@@ -429,7 +475,8 @@ pub(super) fn preload(nest: &Nest, layout: &Layout, asked: &Asked) -> Preload {
         if let Some(inst) = again {
             let first = usize::from(inst.op == Op::Load);
             let nested = inst.blocks.iter().flat_map(|b| b.captures(nest.func));
-            work.extend(inst.args[first..].iter().copied().chain(nested).map(|u| (u, home)));
+            let wanted = inst.args[first..].iter().copied().chain(nested);
+            work.extend(wanted.filter(|u| !layout.restores(nest, *u)).map(|u| (u, home)));
         }
     }
     preload

@@ -175,7 +175,7 @@ impl<'a> Reverse<'a> {
         wanted.extend(inst.blocks.iter().flat_map(|b| b.captures(self.nest.func)));
         for a in wanted {
             if let Entry::Vacant(entry) = map.entry(a) {
-                entry.insert(self.get(a));
+                entry.insert(self.at_hand(a));
             }
         }
         let mut copier = Copier::with(map);
