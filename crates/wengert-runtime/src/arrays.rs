@@ -34,6 +34,13 @@ impl Arrays {
         Some(self.own(Data::F64(array)))
     }
 
+    /// A new vector of doubles that will be written before anything reads them; `None` where there is not enough
+    /// memory.
+    pub(crate) fn blank(&mut self, len: usize) -> Option<usize> {
+        let array = room::blank(len)?;
+        Some(self.own(Data::F64(array)))
+    }
+
     /// A new array with these elements; `None` where there is not enough memory.
     pub(crate) fn copy(&mut self, elements: Elements) -> Option<usize> {
         fn all<T: Copy + 'static>(x: &[T]) -> Option<Vec<T>> {

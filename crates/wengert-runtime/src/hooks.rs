@@ -11,9 +11,10 @@ use wengert_core::ir::Phase;
 use wengert_core::ops::shaped::Elements;
 
 /// The names compiled code refers to hooks by, with their addresses.
-pub(crate) fn symbols() -> [(&'static str, *const u8); 18] {
+pub(crate) fn symbols() -> [(&'static str, *const u8); 19] {
     [
         (FILL, fill as *const u8),
+        (BLANK, blank as *const u8),
         (COPY, copy as *const u8),
         (FREE, free as *const u8),
         (NOTE_SITE, note_site as *const u8),
@@ -36,13 +37,15 @@ pub(crate) fn symbols() -> [(&'static str, *const u8); 18] {
 }
 
 /// The addresses of those that every backend calls, in the order of `hook_signatures` in `jit::abi`.
-pub(crate) fn table() -> [*const u8; 12] {
+pub(crate) fn table() -> [*const u8; 13] {
     let all = symbols();
     std::array::from_fn(|k| all[k].1)
 }
 
 /// `(context, len, value) -> address`, 0 where there is not enough memory.
 pub(crate) const FILL: &str = "wengert_fill";
+/// `(context, len) -> address`, 0 where there is not enough memory: an array to be written before it is read.
+pub(crate) const BLANK: &str = "wengert_blank";
 /// `(context, address, len) -> address`, 0 where there is not enough memory.
 pub(crate) const COPY: &str = "wengert_copy";
 /// `(context, address)`: the array at the address is not used again.
@@ -80,6 +83,13 @@ unsafe extern "C" fn fill(context: *mut Context, len: i64, value: f64) -> usize 
     let context = unsafe { &mut *context };
     let len = usize::try_from(len).ok();
     len.and_then(|len| context.arrays.fill(len, value)).unwrap_or(0)
+}
+
+unsafe extern "C" fn blank(context: *mut Context, len: i64) -> usize {
+    // SAFETY: as in `fill`.
+    let context = unsafe { &mut *context };
+    let len = usize::try_from(len).ok();
+    len.and_then(|len| context.arrays.blank(len)).unwrap_or(0)
 }
 
 unsafe extern "C" fn copy(context: *mut Context, from: *const f64, len: i64) -> usize {

@@ -23,6 +23,8 @@ pub(crate) enum Work {
     Array(ArrayOp),
     /// A new array of equal elements: dimensions, then the element.
     Fill,
+    /// The same, but the element does not matter: others are written before anything reads them.
+    Blank,
     /// A new array like another.
     Copy,
 }
@@ -83,6 +85,16 @@ impl Kernel {
                 let Operand::Scalar(value) = value else { unreachable!("verified") };
                 let no_room = kernels::no_room(&shape);
                 Computed::Array(Array::filled(shape, *value).ok_or(no_room)?)
+            }
+            Work::Blank => {
+                let (_, dims) = operands.split_last().unwrap_or_else(|| unreachable!("verified"));
+                let shape = kernels::dims(dims)?;
+                let room = shaped::checked_count(&shape).and_then(|n| arrays.blank(n));
+                let address = room.ok_or_else(|| kernels::no_room(&shape))?;
+                // SAFETY: there is room for an address and as many dimensions.
+                let room = unsafe { slice::from_raw_parts_mut(frame.add(at), 1 + shape.len()) };
+                put(room, address, &shape);
+                return Ok(());
             }
             Work::Copy => {
                 let Operand::Array(shape, x) = operands[0] else { unreachable!("verified") };

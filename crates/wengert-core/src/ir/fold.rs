@@ -47,7 +47,10 @@ impl Builder {
             IMin | IMax if same => Some(args[0]),
             IEq | ILe | IGe if same => Some(self.bool(true)),
             INe | ILt | IGt if same => Some(self.bool(false)),
-            IAdd | WAdd | ISub | WSub => self.add_constants(prim, args),
+            IDiv if is(1, Scalar::I64(1)) => Some(args[0]),
+            IAdd | WAdd | ISub | WSub | IMul => {
+                self.add_constants(prim, args).or_else(|| self.without_check(prim, args))
+            }
             Select if is(0, Scalar::Bool(true)) => Some(args[1]),
             Select if is(0, Scalar::Bool(false)) => Some(args[2]),
             Select if args[1] == args[2] => Some(args[1]),
@@ -61,6 +64,12 @@ impl Builder {
             Or if is(1, Scalar::Bool(true)) => Some(args[1]),
             _ => None,
         }
+    }
+
+    /// Integer arithmetic that is sure to fit.
+    fn without_check(&mut self, prim: Prim, args: &[Value]) -> Option<Value> {
+        let fitting = self.fitting(prim, args)?;
+        Some(self.prim(fitting, args))
     }
 
     /// Division by a power of two: its reciprocal is exact, so the product rounds as the quotient does.

@@ -12,6 +12,7 @@ mod lex;
 pub mod parallel;
 pub mod parse;
 pub mod print;
+mod ranges;
 mod same;
 mod spell;
 pub mod types;

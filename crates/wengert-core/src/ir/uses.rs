@@ -60,10 +60,10 @@ pub fn defined(block: &Block) -> HashSet<Value> {
     block.params.iter().chain(results).copied().collect()
 }
 
-/// The instruction that makes each value, for every value made by one.
-pub fn makers(func: &Func) -> HashMap<Value, &Inst> {
+/// The instruction that makes each value, for every value made by one in a block or a block inside.
+pub fn makers(block: &Block) -> HashMap<Value, &Inst> {
     let mut makers = HashMap::new();
-    func.body.walk(&mut |inst| makers.extend(inst.results.iter().map(|r| (*r, inst))));
+    block.walk(&mut |inst| makers.extend(inst.results.iter().map(|r| (*r, inst))));
     makers
 }
 

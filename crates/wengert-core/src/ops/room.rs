@@ -65,18 +65,31 @@ pub fn fits(bytes: usize) -> bool {
     bytes < KEEP / 4 || reserve::<u8>(bytes).is_some()
 }
 
+/// So many doubles that will be written before anything reads them; `None` where there is not enough memory. What
+/// they are until then depends on what was there before.
+pub fn blank(n: usize) -> Option<Vec<f64>> {
+    let mut room = match kept(n) {
+        Some(kept) => kept,
+        None => reserve(n)?,
+    };
+    room.resize(n, 0.0);
+    // Shows in tests that something does read them.
+    #[cfg(debug_assertions)]
+    room.fill(-1.234_567_890_123e300);
+    Some(room)
+}
+
 /// Room for so many elements, which are known to fit.
 pub fn vector<T: 'static>(n: usize) -> Vec<T> {
     spare(n).unwrap_or_else(|| Vec::with_capacity(n))
 }
 
 /// Storage that is not used any more.
-pub fn give_back(mut storage: Vec<f64>) {
+pub fn give_back(storage: Vec<f64>) {
     let (n, bytes) = (storage.capacity(), storage.capacity() * size_of::<f64>());
     if bytes < SMALL {
         return;
     }
-    storage.clear();
     // Not while the thread ends: then it is freed.
     let _ = SPARE.try_with(|spare| {
         let mut spare = spare.borrow_mut();
@@ -89,20 +102,24 @@ pub fn give_back(mut storage: Vec<f64>) {
 
 /// Storage for exactly so many elements that has been given back.
 fn spare<T: 'static>(n: usize) -> Option<Vec<T>> {
-    let bytes = n.checked_mul(size_of::<T>())?;
-    let mut found: Option<Vec<f64>> = None;
+    let mut none: Option<Vec<T>> = None;
     // Only doubles are kept.
-    if bytes < SMALL || !(&found as &dyn Any).is::<Option<Vec<T>>>() {
-        return None;
-    }
-    let _ = SPARE.try_with(|spare| {
+    let found = (&mut none as &mut dyn Any).downcast_mut::<Option<Vec<f64>>>()?;
+    *found = kept(n);
+    found.iter_mut().for_each(Vec::clear);
+    none
+}
+
+/// Storage for exactly so many doubles that has been given back, as it was.
+fn kept(n: usize) -> Option<Vec<f64>> {
+    let bytes = n.checked_mul(size_of::<f64>()).filter(|bytes| *bytes >= SMALL)?;
+    let taken = SPARE.try_with(|spare| {
         let mut spare = spare.borrow_mut();
-        found = spare.by_size.get_mut(&n).and_then(Vec::pop);
-        if found.is_some() {
-            spare.bytes -= bytes;
-        }
+        let found = spare.by_size.get_mut(&n)?.pop()?;
+        spare.bytes -= bytes;
+        Some(found)
     });
-    (&mut found as &mut dyn Any).downcast_mut::<Option<Vec<T>>>()?.take()
+    taken.ok().flatten()
 }
 
 #[cfg(test)]

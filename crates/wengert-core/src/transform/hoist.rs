@@ -1,6 +1,7 @@
 //! Invariant motion: what a loop computes anew in every iteration from values outside it is computed
 //! once before it.
 //!
+//! The length of an array that the loop carries and never gives another shape is that of the array it starts with.
 //! Only instructions that cannot fail move, so a loop of no iterations still does no harm. The
 //! values are the same, so no bit changes.
 //!
@@ -13,9 +14,10 @@
 use super::activity::Activity;
 use super::carries::rename_inside;
 use super::copy::rebuild;
+use super::shapes;
 use crate::ir::{Block, Func, Inst, Op, Type, Value, uses};
 use crate::ops::{ArrayOp, Class, Prim, Scalar};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The function with invariant instructions before their loops.
 pub fn invariants(func: &Func) -> Func {
@@ -55,7 +57,8 @@ fn has_constant_partials(func: &Func, inst: &Inst) -> bool {
 type May<'a> = dyn Fn(&Inst, bool) -> bool + 'a;
 
 fn moved(func: &Func, may: &May<'_>) -> Func {
-    let mut pass = Pass { func: func.clone(), may, asked: HashSet::new() };
+    let kept = shapes::kept_carries(func);
+    let mut pass = Pass { func: func.clone(), may, kept, asked: HashSet::new() };
     let mut body = std::mem::take(&mut pass.func.body);
     pass.block(&mut body);
     pass.func.body = body;
@@ -65,6 +68,8 @@ fn moved(func: &Func, may: &May<'_>) -> Func {
 struct Pass<'a> {
     func: Func,
     may: &'a May<'a>,
+    /// Carries that keep the shape they start with, and what they start with.
+    kept: HashMap<Value, Value>,
     /// What has moved behind the question whether its loop runs.
     asked: HashSet<Value>,
 }
@@ -115,8 +120,16 @@ impl Pass<'_> {
         let mut late: HashSet<Value> = HashSet::new();
         let mut reached = true;
         let insts = std::mem::take(&mut body.insts);
-        for inst in insts {
+        for mut inst in insts {
             reached &= inst.op != Op::ExitIf;
+            if matches!(inst.op, Op::Dim(_))
+                && let Some(init) = self.kept.get(&inst.args[0])
+                && body.params.contains(&inst.args[0])
+            {
+                inst.args[0] = *init;
+                leaving.always.push(inst);
+                continue;
+            }
             let (mut outside, mut early) = (true, true);
             uses::each(&inst, &mut |v, _| {
                 outside &= !inside.contains(&v);

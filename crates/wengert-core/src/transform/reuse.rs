@@ -9,7 +9,7 @@
 use super::shapes::{Shapes, Size};
 use crate::ir::verify::consumes_itself;
 use crate::ir::{Block, Func, Inst, Op, Type, Value, uses};
-use crate::ops::{ArrayOp, Scalar};
+use crate::ops::{ArrayOp, Prim, Scalar};
 use std::collections::{HashMap, HashSet};
 
 /// How many elements an array may have that is made before a loop, in case it runs.
@@ -68,7 +68,10 @@ impl Pass {
             let z = inst.results.first().copied();
             if inst.op == Op::Fill {
                 let once = z.is_some_and(|z| counts.get(&z) == Some(&1));
-                let blank = once && z.is_some_and(|z| self.is_overwritten(&rest[at + 1..], z));
+                let blank = once
+                    && z.is_some_and(|z| {
+                        is_overwritten(&self.shapes, &self.func, &rest[at + 1..], z)
+                    });
                 match (z, blank) {
                     (Some(z), true) if self.dead_like(z, &free).is_some() => {
                         if let Some(k) = self.dead_like(z, &free) {
@@ -175,7 +178,7 @@ impl Pass {
         let blank = {
             let body = &inst.blocks[0];
             let used = uses::counts(body).get(&z) == Some(&1) && left != z;
-            used && self.is_overwritten(&body.insts[fill + 1..], z)
+            used && is_overwritten(&self.shapes, &self.func, &body.insts[fill + 1..], z)
         };
         let body = &mut inst.blocks[0];
         if blank {
@@ -241,25 +244,110 @@ impl Pass {
         before.push(made);
         Some(result)
     }
+}
 
-    /// Whether the only use of `z` is a loop that writes every element before anything reads it.
-    fn is_overwritten(&self, after: &[Inst], z: Value) -> bool {
-        let Some(inst) = after.iter().find(|i| i.op == Op::For && i.args[2..].contains(&z)) else {
-            return false;
-        };
-        let whole = self.func.as_const(inst.args[0]) == Some(Scalar::I64(0))
-            && self.shapes.int(&self.func, inst.args[1]) == self.shapes.total(z);
-        let Some(k) = inst.args[2..].iter().position(|a| *a == z) else { return false };
+/// Arrays of equal elements whose only use is a loop that writes every element before anything reads it: what they
+/// are filled with does not matter.
+pub fn blank(func: &Func) -> HashSet<Value> {
+    fn block(shapes: &mut Shapes, func: &Func, block_: &Block, found: &mut HashSet<Value>) {
+        let counts = uses::counts(block_);
+        for (at, inst) in block_.insts.iter().enumerate() {
+            for nested in &inst.blocks {
+                match inst.op {
+                    Op::For | Op::While => shapes.enter_loop(func, inst),
+                    _ => shapes.enter(),
+                }
+                block(shapes, func, nested, found);
+                shapes.leave();
+            }
+            shapes.note(func, inst);
+            if inst.op == Op::Fill
+                && counts.get(&inst.results[0]) == Some(&1)
+                && is_overwritten(shapes, func, &block_.insts[at + 1..], inst.results[0])
+            {
+                found.insert(inst.results[0]);
+            }
+        }
+    }
+    let mut found = HashSet::new();
+    block(&mut Shapes::of_params(func), func, &func.body, &mut found);
+    found
+}
+
+/// Whether the only use of `z` is a loop that writes every element before anything reads it.
+fn is_overwritten(shapes: &Shapes, func: &Func, after: &[Inst], z: Value) -> bool {
+    let takes = |i: &&Inst| i.op == Op::For && i.args[2..].contains(&z);
+    let Some(mut inst) = after.iter().find(takes) else { return false };
+    let made = uses::makers(&inst.blocks[0]);
+    let (total, shape) = (shapes.total(z), shapes.shape(z));
+    let (mut array, mut counters) = (z, Vec::new());
+    loop {
+        let Some(k) = inst.args[2..].iter().position(|a| *a == array) else { return false };
         let body = &inst.blocks[0];
-        let (counter, p) = (body.params[0], body.params[k + 1]);
-        let pokes = |i: &Inst| {
-            let flat = i.op == Op::Array(ArrayOp::Poke)
-                || (i.op == Op::Store && self.func.ty(z).rank() == 1);
-            flat && i.args[0] == p && i.args[1] == counter && i.results[0] == body.yields[k]
-        };
+        let from_zero = func.as_const(inst.args[0]) == Some(Scalar::I64(0));
         let exits = body.insts.iter().any(|i| i.op == Op::ExitIf);
-        let counts = uses::counts(body);
-        whole && !exits && counts.get(&p) == Some(&1) && body.insts.iter().any(pokes)
+        let p = body.params[k + 1];
+        if !from_zero || exits || uses::counts(body).get(&p) != Some(&1) {
+            return false;
+        }
+        let bound = shapes.int(func, inst.args[1]);
+        counters.push(body.params[0]);
+        let Some(user) = body.insts.iter().find(|i| i.args.contains(&p)) else { return false };
+        if !user.results.contains(&body.yields[k]) {
+            return false;
+        }
+        let axis = counters.len() - 1;
+        match user.op {
+            Op::Array(ArrayOp::Poke) | Op::Store if user.args.len() == 3 => {
+                let whole = axis == 0 && bound == total && user.args[1] == counters[0];
+                let last = axis + 1 == shape.len() && bound == shape[axis];
+                let at = Place { shapes, func, made: &made, counters: &counters, shape: &shape };
+                return user.args[0] == p && (whole || (last && at.is_row_major(user.args[1])));
+            }
+            Op::For if axis + 1 < shape.len() && bound == shape[axis] => {
+                // The result that is handed on is that of the array taken in.
+                let given = user.args[2..].iter().position(|a| *a == p);
+                if given.map(|k| user.results[k]) != Some(body.yields[k]) {
+                    return false;
+                }
+                (array, inst) = (p, user);
+            }
+            _ => return false,
+        }
+    }
+}
+
+/// Indices of an array in the loops that count them.
+struct Place<'a> {
+    shapes: &'a Shapes,
+    func: &'a Func,
+    /// How values of the loops are made.
+    made: &'a HashMap<Value, &'a Inst>,
+    counters: &'a [Value],
+    shape: &'a [Size],
+}
+
+impl Place<'_> {
+    /// Whether a value is the place, in row-major order, of the element with the counters as indices.
+    fn is_row_major(&self, at: Value) -> bool {
+        self.is_place(at, self.counters.len() - 1)
+    }
+
+    fn is_place(&self, at: Value, axis: usize) -> bool {
+        if axis == 0 {
+            return at == self.counters[0];
+        }
+        let sum = self.two(at, Prim::WAdd);
+        let row = sum.filter(|s| s[1] == self.counters[axis]);
+        let product = row.and_then(|s| self.two(s[0], Prim::WMul));
+        product.is_some_and(|p| {
+            self.shapes.int(self.func, p[1]) == self.shape[axis] && self.is_place(p[0], axis - 1)
+        })
+    }
+
+    fn two(&self, v: Value, prim: Prim) -> Option<[Value; 2]> {
+        let inst = self.made.get(&v).filter(|i| i.op == Op::Prim(prim))?;
+        Some([inst.args[0], inst.args[1]])
     }
 }
 

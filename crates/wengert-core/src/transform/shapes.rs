@@ -264,6 +264,31 @@ impl Shapes {
     }
 }
 
+/// The carries of loops that keep the shape they start with, and what they start with.
+pub fn kept_carries(func: &Func) -> HashMap<Value, Value> {
+    fn block(shapes: &mut Shapes, func: &Func, block_: &Block, kept: &mut HashMap<Value, Value>) {
+        for inst in &block_.insts {
+            let looping = matches!(inst.op, Op::For | Op::While);
+            for nested in &inst.blocks {
+                if looping {
+                    shapes.enter_loop(func, inst);
+                    let inits = &inst.args[inst.args.len() - inst.results.len()..];
+                    let carries = nested.params[1..].iter().zip(inits);
+                    kept.extend(carries.filter(|(p, init)| shapes.same(**p, **init)));
+                } else {
+                    shapes.enter();
+                }
+                block(shapes, func, nested, kept);
+                shapes.leave();
+            }
+            shapes.note(func, inst);
+        }
+    }
+    let mut kept = HashMap::new();
+    block(&mut Shapes::of_params(func), func, &func.body, &mut kept);
+    kept
+}
+
 fn product(mut factors: Vec<Size>) -> Size {
     if factors.len() == 1 {
         return factors.remove(0);

@@ -17,7 +17,7 @@ use std::collections::{HashMap, HashSet};
 /// The function without copies and whole slices that are only read, of arrays that are only read.
 pub fn remove(func: &Func) -> Func {
     let taken = taken(func);
-    let makers = uses::makers(func);
+    let makers = uses::makers(&func.body);
     let mut same: HashMap<Value, Value> = HashMap::new();
     func.body.walk(&mut |inst| {
         let whole = match &inst.op {

@@ -65,9 +65,10 @@ pub(super) fn stands_aside(func: &Func) -> bool {
 }
 
 /// The hooks' names and signatures, in the order of `Hooks`.
-pub(super) fn hook_signatures(host: CallConv) -> [(&'static str, Signature); 12] {
+pub(super) fn hook_signatures(host: CallConv) -> [(&'static str, Signature); 13] {
     [
         (hooks::FILL, signature(host, &[I64, I64, F64], &[I64])),
+        (hooks::BLANK, signature(host, &[I64, I64], &[I64])),
         (hooks::COPY, signature(host, &[I64, I64, I64], &[I64])),
         (hooks::FREE, signature(host, &[I64, I64], &[])),
         (hooks::NOTE_SITE, signature(host, &[I64], &[])),

@@ -13,7 +13,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{self, InstBuilder};
 use std::collections::{HashMap, HashSet};
-use wengert_core::ir::{Block, Func, Inst, Op, Value};
+use wengert_core::ir::{Block, Func, Inst, Op, Value, uses};
 use wengert_core::ops::{ArrayOp, Prim};
 
 /// The most instructions of a loop that is made twice.
@@ -68,8 +68,7 @@ impl Emitter<'_, '_, '_> {
         if inst.op != Op::For || !self.is_small(body) {
             return None;
         }
-        let mut even = Even { func: self.func, counter: body.params[0], made: HashMap::new() };
-        collect(body, &mut even.made);
+        let even = Even { func: self.func, counter: body.params[0], made: uses::makers(body) };
         let mut ahead = Ahead::default();
         let mut seen = HashSet::new();
         body.walk(&mut |inst| match &inst.op {
@@ -119,8 +118,7 @@ impl Emitter<'_, '_, '_> {
         (start, bound): (ir::Value, ir::Value),
     ) -> ir::Value {
         let body = &inst.blocks[0];
-        let mut made = HashMap::new();
-        collect(body, &mut made);
+        let made = uses::makers(body);
         let one = self.b.ins().iconst(I64, 1);
         let (last, none) = self.b.ins().ssub_overflow(bound, one);
         let mut wrong = vec![none];
@@ -168,15 +166,5 @@ impl Emitter<'_, '_, '_> {
         };
         known.insert(v, value);
         value
-    }
-}
-
-/// The instructions of a block with one result, by that.
-fn collect<'i>(block: &'i Block, made: &mut HashMap<Value, &'i Inst>) {
-    for inst in &block.insts {
-        if let [result] = inst.results[..] {
-            made.insert(result, inst);
-        }
-        inst.blocks.iter().for_each(|nested| collect(nested, made));
     }
 }

@@ -28,6 +28,7 @@ use std::collections::{HashMap, HashSet};
 use wengert_core::interp::MAX_CALLS;
 use wengert_core::ir::{Block, Func, Inst, Module, Op, Phase, Type, Value};
 use wengert_core::ops::{ArrayOp, Check, Prim, Scalar};
+use wengert_core::transform::reuse;
 
 /// Where `exit_if` leaves to: the block after the loop, and which of the loop's results it takes.
 pub(super) struct Exit {
@@ -76,6 +77,8 @@ pub(super) struct Emitter<'a, 'l, 'f> {
     pub(super) uses: Vec<u32>,
     /// Arrays of several dimensions that `peek` or `poke` index.
     flat: HashSet<Value>,
+    /// Arrays whose first elements nothing reads.
+    pub(super) blank: HashSet<Value>,
     /// Where frames for calls lie, once there is one.
     frame_slot: Option<StackSlot>,
     values: Vec<Option<Machine>>,
@@ -125,6 +128,7 @@ pub(super) fn function(compiler: &mut Compiler, module: &Module, func: &Func) ->
         dying: Vec::new(),
         uses: Vec::new(),
         flat: HashSet::new(),
+        blank: reuse::blank(func),
         frame_slot: None,
         values: vec![None; func.values.len()],
         imported: HashMap::new(),

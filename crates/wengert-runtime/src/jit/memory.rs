@@ -165,14 +165,23 @@ impl Emitter<'_, '_, '_> {
             self.bounds.length(inst.results[0], axis as u8, self.identity.find(*dim));
         }
         if self.func.ty(inst.results[0]) != Type::VECTOR {
-            return self.kernel(inst, Work::Fill).unwrap_or_else(|| unreachable!("has a result"));
+            let doubles = self.func.ty(inst.results[0]).elem() == Some(Elem::F64);
+            let blank = doubles && self.blank.contains(&inst.results[0]);
+            let work = if blank { Work::Blank } else { Work::Fill };
+            return self.kernel(inst, work).unwrap_or_else(|| unreachable!("has a result"));
         }
-        let (len, value) = (self.one(inst.args[0]), self.one(inst.args[1]));
+        let len = self.one(inst.args[0]);
         let zero = self.b.ins().iconst(I64, 0);
         let negative = self.b.ins().icmp(IntCC::SignedLessThan, len, zero);
         self.fault_if(negative, SiteKind::NegativeLength, inst.span, &[len]);
-        let fill = self.import(self.compiler.hooks.fill);
-        let call = self.b.ins().call(fill, &[self.context, len, value]);
+        let call = if self.blank.contains(&inst.results[0]) {
+            let blank = self.import(self.compiler.hooks.blank);
+            self.b.ins().call(blank, &[self.context, len])
+        } else {
+            let value = self.one(inst.args[1]);
+            let fill = self.import(self.compiler.hooks.fill);
+            self.b.ins().call(fill, &[self.context, len, value])
+        };
         self.allocated(inst, call, len, &[len])
     }
 

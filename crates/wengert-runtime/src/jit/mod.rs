@@ -192,6 +192,7 @@ struct Outlined {
 /// The runtime's functions that compiled code calls.
 struct Hooks {
     fill: FuncId,
+    blank: FuncId,
     copy: FuncId,
     free: FuncId,
     note_site: FuncId,
@@ -261,6 +262,7 @@ impl<'l> Compiler<'l> {
         };
         let [
             fill,
+            blank,
             copy,
             free,
             note_site,
@@ -275,6 +277,7 @@ impl<'l> Compiler<'l> {
         ] = hook_signatures(host).map(&mut import);
         let hooks = Hooks {
             fill: fill?,
+            blank: blank?,
             copy: copy?,
             free: free?,
             note_site: note_site?,

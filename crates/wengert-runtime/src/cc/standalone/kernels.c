@@ -2,7 +2,7 @@
 /* ---- one operation ---- */
 
 enum {
-  FILL, COPY, PEEK, POKE, SLICE, PUT, ADD_SLICE, RESHAPE, TRANSPOSE, EXPAND, SUM, SUM_AXIS, CUMSUM, DOT, GEMM,
+  FILL, BLANK, COPY, PEEK, POKE, SLICE, PUT, ADD_SLICE, RESHAPE, TRANSPOSE, EXPAND, SUM, SUM_AXIS, CUMSUM, DOT, GEMM,
   GATHER, SCATTER_ADD, ARGMAX, ARGMIN, ARGSORT, CONFORM_ROW, CONFORM_GEMM, CONFORM_SLICE, CONFORM_EXPAND, REFILL
 };
 
@@ -91,9 +91,9 @@ static int do_kernel(run *r, const kernel *k, const operand *args, int count, fr
   section s;
   for (int j = 0; j < rank; j++) shape[j] = x->shape[j];
   switch (k->op) {
-  case FILL:
+  case FILL: case BLANK:
     if (given_shape(r, args, count - 1, shape) || make(r, out, last->elem, shape, count - 1)) return 1;
-    fill(last->elem, out[0], checked_count(shape, count - 1), last->word);
+    if (k->op == FILL) fill(last->elem, out[0], checked_count(shape, count - 1), last->word);
     return 0;
   case COPY: case RESHAPE: case CUMSUM:
     if (k->op == RESHAPE) {

@@ -205,8 +205,8 @@ const NO_KERNELS: &str = "\
 
 /// In the order of `hook_signatures` in `jit::abi`.
 const HOOKS: &str = "
-static void *const H[12] = {
-  (void *)hook_fill, (void *)hook_copy, (void *)hook_free, (void *)hook_note_site, (void *)hook_drive,
+static void *const H[13] = {
+  (void *)hook_fill, (void *)hook_blank, (void *)hook_copy, (void *)hook_free, (void *)hook_note_site, (void *)hook_drive,
   (void *)hook_kernel, (void *)hook_new_tape, (void *)hook_tape_base, (void *)hook_note_tape,
   (void *)hook_end_tape, (void *)hook_hold_array, (void *)hook_take_array
 };

@@ -140,6 +140,8 @@ static u64 hook_fill(u64 context, u64 len, double value) {
   return made;
 }
 
+static u64 hook_blank(u64 context, u64 len) { return (i64)len < 0 ? 0 : array_new((run *)context, len, F64); }
+
 static u64 hook_copy(u64 context, u64 from, u64 len) { return array_copy((run *)context, from, len, F64); }
 
 static void hook_free(u64 context, u64 address) {

@@ -99,6 +99,7 @@ fn operation(kernel: &Kernel, types: &str, count: usize) -> String {
     let letter = |t: Transposed| u8::from(t == Transposed::Yes);
     let (op, a, b, name) = match kernel.work() {
         Work::Fill => ("FILL", 0, 0, ""),
+        Work::Blank => ("BLANK", 0, 0, ""),
         Work::Copy => ("COPY", 0, 0, ""),
         Work::Array(op) => match op {
             ArrayOp::Peek => ("PEEK", 0, 0, ""),
