@@ -11,7 +11,7 @@ use wengert_core::ir::{Elem, Func, Module, Op, Type, parse, verify};
 use wengert_core::ops::{Array, Scalar, kernels};
 use wengert_core::span::{Diagnostic, Span};
 use wengert_core::transform::{
-    carries, copies, dce, deferred, derivative, elementwise, fma, fuse, hoist, inline, jvp,
+    carries, copies, dce, deferred, derivative, elementwise, fma, fuse, hoist, inline, jvp, parts,
     pipeline, reuse, scalars, simplify, stores, unroll, views, vjp,
 };
 
@@ -32,7 +32,7 @@ macro_rules! topics {
 
 topics! {
     text verify run inline simplify unroll scalars hoist carries dce fma stores pipeline jvp vjp nest
-    elementwise fuse copies reuse deferred views
+    elementwise fuse copies reuse deferred views parts
 }
 
 fn root() -> PathBuf {
@@ -172,6 +172,7 @@ impl<'a> FileTest<'a> {
             "carries" => Ok(alone(carries::drop_invariant(func))),
             "fma" => Ok(alone(fma::fuse(func))),
             "views" => Ok(alone(views::remove(func))),
+            "parts" => Ok(alone(parts::whole(func))),
             "products" => Ok(alone(views::products(func))),
             "dce" => Ok(alone(dce::remove_dead(func))),
             "stores" => Ok(alone(stores::remove_dead(func))),

@@ -28,6 +28,7 @@ pub mod fuse;
 pub mod hoist;
 pub mod inline;
 pub mod jvp;
+pub mod parts;
 pub mod pipeline;
 pub mod registers;
 pub mod reuse;

@@ -4,7 +4,7 @@
 //! what a program means and are never switched off. Passes after differentiation change no bit.
 
 use super::{calls, carries, copies, dce, deferred, elementwise, expand, fma, fuse, hoist, inline};
-use super::{reuse, scalars, simplify, unroll, views};
+use super::{parts, reuse, scalars, simplify, unroll, views};
 use crate::ir::{Func, Module, Op, parallel, verify};
 use crate::span::Diagnostic;
 use std::sync::Arc;
@@ -139,6 +139,7 @@ type Pass = fn(&Func) -> Func;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub struct Passes {
+    pub parts: bool,
     pub elementwise: bool,
     pub fuse: bool,
     pub copies: bool,
@@ -150,6 +151,7 @@ pub struct Passes {
 impl Passes {
     /// Every pass.
     pub const ALL: Passes = Passes {
+        parts: true,
         elementwise: true,
         fuse: true,
         copies: true,
@@ -168,11 +170,13 @@ impl Passes {
             reuse: on(3),
             deferred: on(4),
             hoist: on(5),
+            parts: on(6),
         }
     }
 
     /// No pass but those that native code needs.
     pub const NONE: Passes = Passes {
+        parts: false,
         elementwise: false,
         fuse: false,
         copies: false,
@@ -211,6 +215,12 @@ struct Free {
 
 /// The passes after differentiation, in order.
 const FREE: &[Free] = &[
+    Free {
+        name: "parts",
+        about: "writes to parts of an array become one loop over the whole",
+        on: |p| p.parts,
+        pass: |m| each(m, parts::whole),
+    },
     Free {
         name: "elementwise",
         about: "operations on whole arrays become loops, as many in one as fit",

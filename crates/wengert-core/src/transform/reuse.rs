@@ -274,74 +274,95 @@ pub fn blank(func: &Func) -> HashSet<Value> {
     found
 }
 
-/// Whether the only use of `z` is a loop that writes every element before anything reads it.
+/// Whether what uses `z` are loops, one after the other, that write every element before anything reads it.
 fn is_overwritten(shapes: &Shapes, func: &Func, after: &[Inst], z: Value) -> bool {
     let takes = |i: &&Inst| i.op == Op::For && i.args[2..].contains(&z);
-    let Some(mut inst) = after.iter().find(takes) else { return false };
-    let made = uses::makers(&inst.blocks[0]);
-    let (total, shape) = (shapes.total(z), shapes.shape(z));
-    let (mut array, mut counters) = (z, Vec::new());
-    loop {
-        let Some(k) = inst.args[2..].iter().position(|a| *a == array) else { return false };
-        let body = &inst.blocks[0];
-        let from_zero = func.as_const(inst.args[0]) == Some(Scalar::I64(0));
-        let exits = body.insts.iter().any(|i| i.op == Op::ExitIf);
-        let p = body.params[k + 1];
-        if !from_zero || exits || uses::counts(body).get(&p) != Some(&1) {
-            return false;
-        }
-        let bound = shapes.int(func, inst.args[1]);
-        counters.push(body.params[0]);
-        let Some(user) = body.insts.iter().find(|i| i.args.contains(&p)) else { return false };
-        if !user.results.contains(&body.yields[k]) {
-            return false;
-        }
-        let axis = counters.len() - 1;
-        match user.op {
-            Op::Array(ArrayOp::Poke) | Op::Store if user.args.len() == 3 => {
-                let whole = axis == 0 && bound == total && user.args[1] == counters[0];
-                let last = axis + 1 == shape.len() && bound == shape[axis];
-                let at = Place { shapes, func, made: &made, counters: &counters, shape: &shape };
-                return user.args[0] == p && (whole || (last && at.is_row_major(user.args[1])));
-            }
-            Op::For if axis + 1 < shape.len() && bound == shape[axis] => {
-                // The result that is handed on is that of the array taken in.
-                let given = user.args[2..].iter().position(|a| *a == p);
-                if given.map(|k| user.results[k]) != Some(body.yields[k]) {
-                    return false;
-                }
-                (array, inst) = (p, user);
-            }
-            _ => return false,
-        }
-    }
+    let Some(first) = after.iter().find(takes) else { return false };
+    let made = uses::makers(&first.blocks[0]);
+    let writing = Writing { shapes, func, made, total: shapes.total(z), shape: shapes.shape(z) };
+    writing.all(after, z, &mut Vec::new()).is_some()
 }
 
-/// Indices of an array in the loops that count them.
-struct Place<'a> {
+/// Loops that write an array.
+struct Writing<'a> {
     shapes: &'a Shapes,
     func: &'a Func,
     /// How values of the loops are made.
-    made: &'a HashMap<Value, &'a Inst>,
-    counters: &'a [Value],
-    shape: &'a [Size],
+    made: HashMap<Value, &'a Inst>,
+    /// How many elements the array has, and along each axis.
+    total: Size,
+    shape: Vec<Size>,
 }
 
-impl Place<'_> {
-    /// Whether a value is the place, in row-major order, of the element with the counters as indices.
-    fn is_row_major(&self, at: Value) -> bool {
-        self.is_place(at, self.counters.len() - 1)
+impl Writing<'_> {
+    /// The version of an array of which all elements have been written that the counters reach, if instructions
+    /// make one that way.
+    fn all(&self, insts: &[Inst], array: Value, counters: &mut Vec<Value>) -> Option<Value> {
+        let (mut array, mut written) = (array, None);
+        loop {
+            let mut users = insts.iter().filter(|i| uses_of(i, array) > 0);
+            let (Some(user), None) = (users.next(), users.next()) else { return None };
+            if user.op != Op::For || uses_of(user, array) != 1 {
+                return None;
+            }
+            let k = user.args[2..].iter().position(|a| *a == array)?;
+            let on = match written {
+                None => self.func.as_const(user.args[0]) == Some(Scalar::I64(0)),
+                Some(end) => user.args[0] == end,
+            };
+            let body = &user.blocks[0];
+            counters.push(body.params[0]);
+            let limit = self.iteration(body, k, counters);
+            counters.pop();
+            if !on || limit.is_none() {
+                return None;
+            }
+            array = user.results[k];
+            if limit == Some(self.shapes.int(self.func, user.args[1])) {
+                return Some(array);
+            }
+            written = Some(user.args[1]);
+        }
     }
 
-    fn is_place(&self, at: Value, axis: usize) -> bool {
+    /// How far a loop must run, if an iteration of it writes all elements that its counters reach.
+    fn iteration(&self, body: &Block, k: usize, counters: &mut Vec<Value>) -> Option<Size> {
+        let (p, next) = (body.params[k + 1], body.yields[k]);
+        let user = body.insts.iter().find(|i| uses_of(i, p) > 0)?;
+        let axis = counters.len() - 1;
+        if body.insts.iter().any(|i| i.op == Op::ExitIf) || uses::counts(body).get(&p) != Some(&1) {
+            return None;
+        }
+        match user.op {
+            Op::Array(ArrayOp::Poke) | Op::Store if user.args.len() == 3 => {
+                let at = user.args[1];
+                let place = axis + 1 == self.shape.len() && self.is_place(at, axis, counters);
+                let limit = match axis {
+                    0 if at == counters[0] => Some(&self.total),
+                    _ if place => self.shape.get(axis),
+                    _ => None,
+                };
+                limit.cloned().filter(|_| user.args[0] == p && user.results[0] == next)
+            }
+            Op::For if axis + 1 < self.shape.len() => {
+                let made = self.all(&body.insts, p, counters);
+                (made == Some(next)).then(|| self.shape[axis].clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a value is the place, in row-major order, of the element with the counters as indices.
+    fn is_place(&self, at: Value, axis: usize, counters: &[Value]) -> bool {
         if axis == 0 {
-            return at == self.counters[0];
+            return at == counters[0];
         }
         let sum = self.two(at, Prim::WAdd);
-        let row = sum.filter(|s| s[1] == self.counters[axis]);
+        let row = sum.filter(|s| s[1] == counters[axis]);
         let product = row.and_then(|s| self.two(s[0], Prim::WMul));
         product.is_some_and(|p| {
-            self.shapes.int(self.func, p[1]) == self.shape[axis] && self.is_place(p[0], axis - 1)
+            self.shapes.int(self.func, p[1]) == self.shape[axis]
+                && self.is_place(p[0], axis - 1, counters)
         })
     }
 
@@ -349,6 +370,13 @@ impl Place<'_> {
         let inst = self.made.get(&v).filter(|i| i.op == Op::Prim(prim))?;
         Some([inst.args[0], inst.args[1]])
     }
+}
+
+/// How often an instruction and what stands in it use a value.
+fn uses_of(inst: &Inst, v: Value) -> usize {
+    let mut count = 0;
+    uses::each(inst, &mut |used, _| count += usize::from(used == v));
+    count
 }
 
 fn zero_like(func: &mut Func, ty: Type) -> Value {

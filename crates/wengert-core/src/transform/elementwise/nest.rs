@@ -24,13 +24,19 @@ impl Emit<'_> {
         self.one(Op::Prim(prim), vec![a, b], Type::I64)
     }
 
-    /// The row-major position of some indices; `sizes` are those of all axes but the first.
-    fn position(&mut self, indices: &[Value], sizes: &[Value]) -> Value {
-        let rest = indices[1..].iter().zip(sizes);
-        rest.fold(indices[0], |at, (i, n)| {
-            let row = self.int(Prim::WMul, at, *n);
-            self.int(Prim::WAdd, row, *i)
-        })
+    /// The row-major position of some indices, each counted from a first one; `sizes` are those of all axes but the
+    /// first. What an inner loop does not count is added up before.
+    fn position(&mut self, indices: &[(Option<Value>, Value)], sizes: &[Value]) -> Value {
+        let mut position: Option<Value> = None;
+        for (axis, (first, i)) in indices.iter().enumerate() {
+            let row = position.map(|at| self.int(Prim::WMul, at, sizes[axis - 1]));
+            let before = match (row, *first) {
+                (Some(row), Some(first)) => Some(self.int(Prim::WAdd, row, first)),
+                (row, first) => row.or(first),
+            };
+            position = Some(before.map_or(*i, |before| self.int(Prim::WAdd, before, *i)));
+        }
+        position.unwrap_or_else(|| unreachable!("arrays have an axis"))
     }
 }
 
@@ -51,13 +57,14 @@ impl View {
 
     /// The array to read, and the position of the element with these indices.
     fn place(&self, emit: &mut Emit, counters: &[Value]) -> (Value, Value) {
-        let mut indices = counters.to_vec();
+        let mut indices: Vec<(Option<Value>, Value)> =
+            counters.iter().map(|i| (None, *i)).collect();
         if let Op::Array(ArrayOp::Expand(axis)) = self.inst.op {
             indices.remove(axis as usize);
         } else {
-            for (i, triple) in indices.iter_mut().zip(self.inst.args[1..].chunks(3)) {
-                let far = emit.int(Prim::WMul, *i, triple[2]);
-                *i = emit.int(Prim::WAdd, triple[0], far);
+            for ((first, i), triple) in indices.iter_mut().zip(self.inst.args[1..].chunks(3)) {
+                *first = Some(triple[0]);
+                *i = emit.int(Prim::WMul, *i, triple[2]);
             }
         }
         (self.inst.args[0], emit.position(&indices, &self.sizes))
@@ -119,7 +126,8 @@ impl Nest<'_> {
     ) -> (Vec<Inst>, Vec<Value>) {
         let mut insts = Vec::new();
         let mut emit = Emit { func, out: &mut insts, span: self.span };
-        let k = emit.position(counters, &self.bounds[1..]);
+        let indices: Vec<(Option<Value>, Value)> = counters.iter().map(|i| (None, *i)).collect();
+        let k = emit.position(&indices, &self.bounds[1..]);
         let mut element: HashMap<Value, Value> = HashMap::new();
         for m in &self.members {
             emit.span = m.span;
