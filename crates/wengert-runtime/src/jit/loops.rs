@@ -8,6 +8,7 @@
 //! end of its last chunk. A loop around other loops or calls looks at the flag in every iteration,
 //! which is little beside them; an inner loop never does, for the loop around it does.
 
+use super::ahead::Ahead;
 use super::cold::OpenLoop;
 use super::emit::{Emitter, Exit};
 use super::site::SiteKind;
@@ -98,13 +99,25 @@ impl Emitter<'_, '_, '_> {
             self.bounds.open();
             ahead.indices.iter().for_each(|(x, along, at)| self.bounds.checked(*x, *along, *at));
             ahead.exact.iter().for_each(|v| self.bounds.exact(*v));
-            self.round(&mut shape, inits);
+            self.pairs_and_rest(&mut shape, inits, Some(&ahead));
             self.bounds.close();
             self.enter(checked);
+            self.round(&mut shape, inits);
+        } else {
+            self.pairs_and_rest(&mut shape, inits, None);
         }
-        self.round(&mut shape, inits);
         self.join(shape.exit.after, &inst.results, &shape.exit.taken);
         self.raise_results(inst, effect);
+    }
+
+    /// The loop, two iterations at a time as far as that goes.
+    fn pairs_and_rest(&mut self, shape: &mut Shape, inits: &[Value], ahead: Option<&Ahead>) {
+        let start = shape.start;
+        if let Some(pairs) = self.pairs(shape.inst, ahead) {
+            shape.start = self.in_pairs(shape.inst, &pairs, start, shape.bound);
+        }
+        self.round(shape, inits);
+        shape.start = start;
     }
 
     /// The loop itself, which ends in the block after it.

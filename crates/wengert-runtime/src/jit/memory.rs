@@ -12,7 +12,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32, F64, I8, I64};
 use cranelift_codegen::ir::{self, AliasRegionData, InstBuilder, MemFlagsData};
 use cranelift_frontend::FunctionBuilder;
-use wengert_core::ir::{Elem, Inst, Type, Value};
+use wengert_core::ir::{Elem, Inst, Op, Type, Value};
 
 /// How each kind of memory is accessed.
 #[derive(Clone, Copy, Debug)]
@@ -134,6 +134,14 @@ impl Emitter<'_, '_, '_> {
         let dims = array.dims();
         // In order: where a dimension is zero, what comes after it may be large.
         dims[1..].iter().fold(dims[0], |n, d| self.b.ins().imul(n, *d))
+    }
+
+    /// The address of an element by an instruction that reads or writes it, after the check of its indices.
+    pub(super) fn address_of(&mut self, inst: &Inst) -> ir::Value {
+        match inst.op {
+            Op::Array(_) => self.flat_element(inst).0,
+            _ => self.element(inst).0,
+        }
     }
 
     pub(super) fn load_element(&mut self, inst: &Inst) -> ir::Value {

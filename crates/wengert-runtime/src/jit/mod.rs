@@ -25,6 +25,7 @@ mod loops;
 mod machine;
 mod memory;
 mod ownership;
+mod pairs;
 mod pool;
 mod prims;
 pub(crate) mod site;

@@ -239,3 +239,95 @@ fn elementary_functions_in_a_loop() {
     }
     assert_ne!(both.agree("f", &[Arg::F64(0.3), Arg::I64(2)]).unwrap(), [int(0)]);
 }
+
+/// Inner loops over doubles, which run in pairs: every row that lanes know, special values, lengths even and odd, and
+/// places in the array itself. Where a loop reads what it wrote one iteration before, it cannot.
+#[test]
+fn pairs_of_iterations() {
+    let _standalone = Standalone::here(1_000_000_000);
+    let text = "
+        func @f(%x: [f64], %y: [f64], %c: f64, %t: bool, %n: i64, %from: i64, %to: i64, %far: i64) -> [f64] {
+          %r = for %i in 0..%n carry (%u = %x) {
+            %v = for %j in %from..%to carry (%w = %u) {
+              %k = iadd %j, %far
+              %a = peek %y, %k
+              %b = peek %w, %j
+              %e = peek %y, 0
+              %s1 = add %a, %b
+              %s2 = sub %s1, %c
+              %s3 = mul %s2, 0.75
+              %s4 = div %s3, %e
+              %s5 = neg %a
+              %s6 = abs %s4
+              %s7 = min %s6, %s5
+              %s8 = max %s7, %b
+              %s9 = flush %s8
+              %q = abs %a
+              %s10 = sqrt %q
+              %s11 = fma %s9, %c, %s10
+              %s12 = floor %s11
+              %s13 = round %b
+              %m1 = lt %a, %b
+              %m2 = le %s12, %s13
+              %m3 = gt %a, %c
+              %m4 = ge %s11, %b
+              %m5 = eq %s12, %s13
+              %m6 = ne %s12, %s13
+              %m7 = and %m1, %m2
+              %m8 = or %m3, %m7
+              %m9 = not %m8
+              %m10 = select %t, %m9, %m4
+              %m11 = or %m5, %m10
+              %m12 = and %m6, %t
+              %s14 = select %m11, %s11, %s13
+              %s15 = select %m12, %s14, %s8
+              %w1 = poke %w, %j, %s15
+              yield %w1
+            }
+            yield %v
+          }
+          return %r
+        }";
+    let both = Both::new(text);
+    let special = [0.0, -0.0, 1.5, -2.5, f64::NAN, f64::INFINITY, 5e-324, -1e-310, 3.0, 1e300];
+    for n in 0..12 {
+        let x: Vec<f64> = (0..n).map(|k| special[(k * 7 + 2) % 10]).collect();
+        let y: Vec<f64> = (0..n + 2).map(|k| special[(k * 3 + n) % 10]).collect();
+        for (from, to, far) in [(0, n as i64, 0), (0, n as i64, 2), (1, n as i64, 1), (3, 1, 0)] {
+            for t in [false, true] {
+                let ints = [2, from, to, far].map(Arg::I64);
+                let mut args = vec![Arg::Array(&x), Arg::Array(&y), Arg::F64(0.7)];
+                args.push(Arg::Bool(t));
+                args.extend(ints);
+                let _ = both.agree("f", &args);
+            }
+        }
+        // Out of range: the iteration is named.
+        let ints = [1, 0, n as i64, 3].map(Arg::I64);
+        let arrays = [Arg::Array(&x), Arg::Array(&y), Arg::F64(0.7), Arg::Bool(true)];
+        let _ = both.agree("f", &[&arrays[..], &ints].concat());
+    }
+
+    let chained = "
+        func @f(%x: [f64], %far: i64) -> [f64] {
+          %n = len %x
+          %m = wsub %n, 3
+          %r = for %i in 0..3 carry (%u = %x) {
+            %v = for %j in 0..%m carry (%w = %u) {
+              %k = wadd %j, %far
+              %a = peek %w, %k
+              %b = add %a, 1.0
+              %p = wadd %j, 2
+              %w1 = poke %w, %p, %b
+              yield %w1
+            }
+            yield %v
+          }
+          return %r
+        }";
+    let both = Both::new(chained);
+    for far in 0..4 {
+        let x: Vec<f64> = (0..9).map(|k| k as f64 * 1.25).collect();
+        let _ = both.agree("f", &[Arg::Array(&x), Arg::I64(far)]);
+    }
+}

@@ -1,0 +1,342 @@
+//! Loops over doubles, two at a time.
+//!
+//! An iteration that reads and writes elements at places that count up with the iterations, and computes nothing but
+//! floats from them, does the same as the next one, one place further. Two such iterations run at once, in the two
+//! lanes of a register; a last one that is left over runs alone. An element is computed as before, so no bit changes.
+//!
+//! Only inner loops are made so, and only where every index is known to be in range in all iterations: such a loop
+//! cannot fail, and nobody looks at it while it runs. A C compiler makes lanes of its own.
+
+use super::ahead::Ahead;
+use super::bounds::Along;
+use super::emit::Emitter;
+use super::machine::Machine;
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::types::{F64, F64X2, I64, I64X2};
+use cranelift_codegen::ir::{self, BlockArg, Endianness, InstBuilder, MemFlagsData};
+use std::collections::{HashMap, HashSet};
+use wengert_core::ir::{Block, Elem, Inst, Op, Type, Value, uses};
+use wengert_core::ops::{ArrayOp, Prim, Scalar};
+
+/// What pairs of iterations do.
+pub(super) struct Pairs {
+    /// Numbers from outside the loop that lanes are computed with.
+    outside: Vec<Value>,
+    /// Elements that are the same in all iterations.
+    fixed: HashSet<Value>,
+}
+
+/// Looks whether iterations can run in pairs.
+struct Looker<'e, 'a, 'l, 'f> {
+    emitter: &'e Emitter<'a, 'l, 'f>,
+    counter: Value,
+    made: HashMap<Value, &'e Inst>,
+    ahead: Option<&'e Ahead>,
+    outside: Vec<Value>,
+    /// Per array that is written: the only index it is read and written at.
+    written: HashMap<Value, Value>,
+    fixed: HashSet<Value>,
+}
+
+impl Looker<'_, '_, '_, '_> {
+    fn is_outside(&self, v: Value) -> bool {
+        v < self.counter || self.emitter.func.as_const(v).is_some()
+    }
+
+    /// How far a place moves from one iteration to the next.
+    fn step(&self, v: Value) -> Option<i64> {
+        if v == self.counter {
+            return Some(1);
+        }
+        if self.is_outside(v) {
+            return Some(0);
+        }
+        let inst = self.made.get(&v)?;
+        let of = |k: usize| self.step(self.emitter.identity.find(inst.args[k]));
+        let constant = |k: usize| match self.emitter.func.as_const(inst.args[k]) {
+            Some(Scalar::I64(c)) => Some(c),
+            _ => None,
+        };
+        match inst.op {
+            Op::Prim(Prim::IAdd | Prim::WAdd) => of(0)?.checked_add(of(1)?),
+            Op::Prim(Prim::ISub | Prim::WSub) => of(0)?.checked_sub(of(1)?),
+            Op::Prim(Prim::IMul | Prim::WMul) => match (of(0)?, of(1)?) {
+                (0, 0) => Some(0),
+                (a, 0) => a.checked_mul(constant(1)?),
+                (0, b) => b.checked_mul(constant(0)?),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether an element of an array of doubles is read or written at a place that moves by one, in range.
+    fn is_at_a_place(&mut self, inst: &Inst, writes: bool) -> bool {
+        let e = self.emitter;
+        let array = e.identity.find(inst.args[0]);
+        let flat = matches!(inst.op, Op::Array(_));
+        let Type::Array(Elem::F64, rank) = e.func.ty(array) else { return false };
+        let index = e.identity.find(inst.args[1]);
+        if !self.is_outside(array) || (!flat && rank != 1) {
+            return false;
+        }
+        let along = if flat { Along::All(rank) } else { Along::Axis(0) };
+        let ahead = self.ahead.is_some_and(|a| a.indices.contains(&(array, along, index)));
+        let step = self.step(index);
+        if step == Some(0) {
+            self.fixed.insert(inst.results[0]);
+        }
+        let moves = step == Some(1) || (step == Some(0) && !writes);
+        let apart = self.written.get(&array).is_none_or(|only| *only == index);
+        moves && apart && (ahead || e.bounds.in_range(array, along, index))
+    }
+
+    fn lane(&mut self, v: Value) {
+        let v = self.emitter.identity.find(v);
+        if self.is_outside(v) && !self.outside.contains(&v) {
+            self.outside.push(v);
+        }
+    }
+
+    fn block(&mut self, body: &Block) -> bool {
+        body.insts.iter().all(|inst| self.inst(inst))
+    }
+
+    fn inst(&mut self, inst: &Inst) -> bool {
+        let func = self.emitter.func;
+        match &inst.op {
+            Op::Load | Op::Array(ArrayOp::Peek) => self.is_at_a_place(inst, false),
+            Op::Store | Op::Array(ArrayOp::Poke) => {
+                self.lane(inst.args[2]);
+                self.is_at_a_place(inst, true)
+            }
+            Op::Prim(prim) if func.ty(inst.results[0]) == Type::I64 => {
+                let v = inst.results[0];
+                let fits = match prim {
+                    Prim::WAdd | Prim::WSub | Prim::WMul => true,
+                    Prim::IAdd | Prim::ISub | Prim::IMul => {
+                        self.ahead.is_some_and(|a| a.exact.contains(&v))
+                            || self.emitter.bounds.is_exact(v)
+                    }
+                    _ => false,
+                };
+                fits && self.step(v).is_some()
+            }
+            Op::Prim(prim) => {
+                let float = |v: &Value| matches!(func.ty(*v), Type::F64 | Type::Bool);
+                let known = is_lane_row(*prim);
+                inst.args.iter().for_each(|a| self.lane(*a));
+                known && inst.args.iter().chain(&inst.results).all(float)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The rows that lanes are computed with.
+fn is_lane_row(prim: Prim) -> bool {
+    use Prim::*;
+    let always = matches!(
+        prim,
+        Add | Sub
+            | Mul
+            | Div
+            | Neg
+            | Abs
+            | Min
+            | Max
+            | Flush
+            | Sqrt
+            | StopGradient
+            | Lt
+            | Le
+            | Gt
+            | Ge
+            | Eq
+            | Ne
+            | And
+            | Or
+            | Not
+            | Select
+    );
+    always || (matches!(prim, Fma | Floor | Round) && has_lanes_of_all())
+}
+
+/// Whether the machine has the instructions that are functions elsewhere.
+fn has_lanes_of_all() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return is_x86_feature_detected!("fma") && is_x86_feature_detected!("sse4.1");
+    #[cfg(not(target_arch = "x86_64"))]
+    return cfg!(target_arch = "aarch64");
+}
+
+impl Emitter<'_, '_, '_> {
+    /// What pairs of iterations of an inner loop do, if they can run in pairs. `ahead` has been looked at before.
+    pub(super) fn pairs(&self, inst: &Inst, ahead: Option<&Ahead>) -> Option<Pairs> {
+        let body = &inst.blocks[0];
+        let inner = inst.op == Op::For && !self.loops.is_empty() && !self.compiler.prints();
+        let plain = inst.results.iter().all(|r| self.identity.is_linked(*r));
+        if !inner || !plain || body.insts.iter().any(|i| !i.blocks.is_empty()) {
+            return None;
+        }
+        let mut looker = Looker {
+            emitter: self,
+            counter: body.params[0],
+            made: uses::makers(body),
+            ahead,
+            outside: Vec::new(),
+            written: HashMap::new(),
+            fixed: HashSet::new(),
+        };
+        for i in body.insts.iter().filter(|i| matches!(i.op, Op::Store | Op::Array(ArrayOp::Poke)))
+        {
+            looker.written.insert(self.identity.find(i.args[0]), self.identity.find(i.args[1]));
+        }
+        let in_pairs = !looker.written.is_empty() && looker.block(body);
+        // An integer that a float is made of would have to be in lanes.
+        let floats = looker.outside.iter().all(|v| self.func.ty(*v) != Type::I64);
+        (in_pairs && floats).then_some(Pairs { outside: looker.outside, fixed: looker.fixed })
+    }
+
+    /// The pairs of iterations from `start` on; gives back where the rest begins.
+    pub(super) fn in_pairs(
+        &mut self,
+        inst: &Inst,
+        pairs: &Pairs,
+        start: ir::Value,
+        bound: ir::Value,
+    ) -> ir::Value {
+        let body = &inst.blocks[0];
+        let trips = self.b.ins().isub(bound, start);
+        let zero = self.b.ins().iconst(I64, 0);
+        let trips = self.b.ins().smax(trips, zero);
+        let even = self.b.ins().iconst(I64, -2);
+        let trips = self.b.ins().band(trips, even);
+        let end = self.b.ins().iadd(start, trips);
+        let mut lanes = HashMap::new();
+        for v in &pairs.outside {
+            let lane = self.one(*v);
+            let both = match self.func.ty(*v) {
+                Type::F64 => self.b.ins().splat(F64X2, lane),
+                _ => {
+                    let wide = self.b.ins().uextend(I64, lane);
+                    let mask = self.b.ins().ineg(wide);
+                    self.b.ins().splat(I64X2, mask)
+                }
+            };
+            lanes.insert(*v, both);
+        }
+        let (header, after) = (self.b.create_block(), self.b.create_block());
+        let counter = self.b.append_block_param(header, I64);
+        let some = self.b.ins().icmp(IntCC::SignedLessThan, start, end);
+        self.b.ins().brif(some, header, &[BlockArg::Value(start)], after, &[]);
+        self.enter(header);
+        self.bind_words(&body.params[..1], &[counter]);
+        for i in &body.insts {
+            self.pair(i, pairs, &mut lanes);
+        }
+        let two = self.b.ins().iconst(I64, 2);
+        let next = self.b.ins().iadd(counter, two);
+        let on = self.b.ins().icmp(IntCC::SignedLessThan, next, end);
+        self.b.ins().brif(on, header, &[BlockArg::Value(next)], after, &[]);
+        self.enter(after);
+        end
+    }
+
+    /// One instruction, for two iterations.
+    fn pair(&mut self, inst: &Inst, pairs: &Pairs, lanes: &mut HashMap<Value, ir::Value>) {
+        // Two doubles need not lie at a multiple of their size.
+        let flags =
+            MemFlagsData::new().with_notrap().with_alias_region(self.regions.arrays.alias_region());
+        match &inst.op {
+            Op::Load | Op::Array(ArrayOp::Peek) => {
+                let address = self.address_of(inst);
+                let both = if pairs.fixed.contains(&inst.results[0]) {
+                    let one = self.b.ins().load(F64, flags, address, 0);
+                    self.b.ins().splat(F64X2, one)
+                } else {
+                    self.b.ins().load(F64X2, flags, address, 0)
+                };
+                lanes.insert(self.identity.find(inst.results[0]), both);
+            }
+            Op::Store | Op::Array(ArrayOp::Poke) => {
+                let address = self.address_of(inst);
+                let both = lanes[&self.identity.find(inst.args[2])];
+                self.b.ins().store(flags, both, address, 0);
+            }
+            Op::Prim(prim) if self.func.ty(inst.results[0]) == Type::I64 => {
+                let word = self.prim(*prim, inst);
+                self.set(inst.results[0], Machine::One(word));
+            }
+            Op::Prim(prim) => {
+                let args: Vec<ir::Value> =
+                    inst.args.iter().map(|a| lanes[&self.identity.find(*a)]).collect();
+                let both = self.lane_row(*prim, &args);
+                lanes.insert(self.identity.find(inst.results[0]), both);
+            }
+            _ => unreachable!("looked at before"),
+        }
+    }
+
+    /// A row in both lanes. Truth values are masks.
+    fn lane_row(&mut self, prim: Prim, x: &[ir::Value]) -> ir::Value {
+        use Prim::*;
+        let b = &mut self.b;
+        match prim {
+            Add => b.ins().fadd(x[0], x[1]),
+            Sub => b.ins().fsub(x[0], x[1]),
+            Mul => b.ins().fmul(x[0], x[1]),
+            Div => b.ins().fdiv(x[0], x[1]),
+            Fma => b.ins().fma(x[0], x[1], x[2]),
+            Neg => b.ins().fneg(x[0]),
+            Abs => b.ins().fabs(x[0]),
+            Floor => b.ins().floor(x[0]),
+            Round => b.ins().nearest(x[0]),
+            Sqrt => b.ins().sqrt(x[0]),
+            StopGradient => x[0],
+            Min => {
+                let less = b.ins().fcmp(FloatCC::LessThan, x[0], x[1]);
+                self.choose(less, x[0], x[1])
+            }
+            Max => {
+                let less = b.ins().fcmp(FloatCC::LessThan, x[1], x[0]);
+                self.choose(less, x[0], x[1])
+            }
+            Flush => {
+                // Zero and subnormals are the numbers whose exponent field is zero.
+                let bits = b.ins().bitcast(I64X2, same_bits(), x[0]);
+                let exponent = b.ins().iconst(I64, 0x7ff << 52);
+                let exponent = b.ins().splat(I64X2, exponent);
+                let exponents = b.ins().band(bits, exponent);
+                let zero = b.ins().iconst(I64, 0);
+                let zeros = b.ins().splat(I64X2, zero);
+                let tiny = b.ins().icmp(IntCC::Equal, exponents, zeros);
+                let kept = b.ins().band_not(bits, tiny);
+                b.ins().bitcast(F64X2, same_bits(), kept)
+            }
+            Lt => b.ins().fcmp(FloatCC::LessThan, x[0], x[1]),
+            Le => b.ins().fcmp(FloatCC::LessThanOrEqual, x[0], x[1]),
+            Gt => b.ins().fcmp(FloatCC::GreaterThan, x[0], x[1]),
+            Ge => b.ins().fcmp(FloatCC::GreaterThanOrEqual, x[0], x[1]),
+            Eq => b.ins().fcmp(FloatCC::Equal, x[0], x[1]),
+            Ne => b.ins().fcmp(FloatCC::NotEqual, x[0], x[1]),
+            And => b.ins().band(x[0], x[1]),
+            Or => b.ins().bor(x[0], x[1]),
+            Not => b.ins().bnot(x[0]),
+            Select if b.func.dfg.value_type(x[1]) == I64X2 => b.ins().bitselect(x[0], x[1], x[2]),
+            Select => self.choose(x[0], x[1], x[2]),
+            _ => unreachable!("looked at before"),
+        }
+    }
+
+    /// Floats by a mask.
+    fn choose(&mut self, mask: ir::Value, x: ir::Value, y: ir::Value) -> ir::Value {
+        let mask = self.b.ins().bitcast(F64X2, same_bits(), mask);
+        self.b.ins().bitselect(mask, x, y)
+    }
+}
+
+/// A vector as another of as many bits: which lane is which must be said.
+fn same_bits() -> MemFlagsData {
+    MemFlagsData::new().with_endianness(Endianness::Little)
+}
