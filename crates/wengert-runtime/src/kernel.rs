@@ -8,7 +8,7 @@ use crate::wide;
 use smallvec::SmallVec;
 use std::slice;
 use wengert_core::fault::FaultKind;
-use wengert_core::ir::{Elem, Type};
+use wengert_core::ir::{Elem, MAX_RANK, Type};
 use wengert_core::ops::kernels::{self, Computed, Operand};
 use wengert_core::ops::shaped::{self, Elements, ElementsMut};
 use wengert_core::ops::{Array, ArrayOp, Scalar};
@@ -58,21 +58,32 @@ impl Kernel {
     /// those of the result where the operation makes something new. Arrays among them must be alive;
     /// one that is changed in place must be used by nobody else, the others written by nobody.
     pub(crate) unsafe fn run(&self, arrays: &mut Arrays, frame: *mut u64) -> Result<(), FaultKind> {
+        let mut row = [0; 1 + MAX_RANK];
+        // SAFETY: the frame is as the caller promises.
+        let start = unsafe { self.narrow(frame, &mut row) };
         let mut at = 0;
         let mut operands: SmallVec<[Operand; 8]> = SmallVec::new();
-        for ty in &self.args {
+        for (k, ty) in self.args.iter().enumerate() {
             // SAFETY: the frame has these words, as the caller promises.
             let words = unsafe { slice::from_raw_parts(frame.add(at), 1 + ty.rank()) };
+            let length = words.len();
+            let words = match (k, &start) {
+                (0, Some(_)) => &row[..length],
+                (1, Some(zero)) => slice::from_ref(zero),
+                _ => words,
+            };
             // SAFETY: the words are those of a value of that type.
             operands.push(unsafe { operand(*ty, words) });
-            at += words.len();
+            at += length;
         }
         let result = match &self.work {
             Work::Array(op) if op.in_place() => {
                 let Operand::Array(shape, _) = operands[0] else { unreachable!("verified") };
                 // SAFETY: the array is alive and, as it is taken over, used by nobody else: the
                 // shared view in `operands[0]` is not read again.
-                let x = unsafe { elements_mut(self.args[0], *frame, shape) };
+                let address = if start.is_some() { row[0] } else { unsafe { *frame } };
+                // SAFETY: as above.
+                let x = unsafe { elements_mut(self.args[0], address, shape) };
                 return wide::update(op, shape, x, &operands[1..]);
             }
             Work::Array(op) => wide::compute(op, &operands)?,
@@ -102,6 +113,36 @@ impl Kernel {
             Computed::Array(Array { shape, data }) => put(room, arrays.own(data), &shape),
         }
         Ok(())
+    }
+}
+
+impl Kernel {
+    /// Where the operation is about one row of its first operand: the words of that row as an array, and its index
+    /// there. Other threads may be at work on other rows, so nobody else's is to be referred to.
+    ///
+    /// # Safety
+    /// `frame` must hold the words of values of the operand types.
+    unsafe fn narrow(&self, frame: *const u64, row: &mut [u64; 1 + MAX_RANK]) -> Option<u64> {
+        let Work::Array(ArrayOp::Slice | ArrayOp::Put | ArrayOp::AddSlice) = &self.work else {
+            return None;
+        };
+        let ty = self.args[0];
+        // SAFETY: the array's words, and behind them start and count along the first axis.
+        let words = unsafe { slice::from_raw_parts(frame, 3 + ty.rank()) };
+        let (array, [start, 1]) = words.split_at(1 + ty.rank()) else { return None };
+        if *start >= array[1] {
+            return None;
+        }
+        let size = match ty.elem() {
+            Some(Elem::F32) => size_of::<f32>(),
+            Some(Elem::Bool) => size_of::<bool>(),
+            _ => size_of::<f64>(),
+        };
+        let elements: u64 = array[2..].iter().product();
+        row[..array.len()].copy_from_slice(array);
+        row[0] += start * elements * size as u64;
+        row[1] = 1;
+        Some(0)
     }
 }
 

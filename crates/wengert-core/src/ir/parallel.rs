@@ -250,3 +250,45 @@ impl<'f> Walk<'f> {
         }
     }
 }
+
+/// Whether what a function gives as its result `k` is the storage of this parameter, changed in place.
+pub fn hands_back(func: &Func, param: Value, k: usize) -> bool {
+    let mut versions = HashSet::from([param]);
+    follow(&func.body, &mut versions);
+    func.body.yields.get(k).is_some_and(|y| versions.contains(y))
+}
+
+/// Notes the versions of an array that stay in its storage.
+fn follow(block: &Block, versions: &mut HashSet<Value>) {
+    for inst in &block.insts {
+        match inst.op {
+            Op::For | Op::While => {
+                let bounds = if inst.op == Op::For { 2 } else { 0 };
+                let body = &inst.blocks[0];
+                let carried = inst.args[bounds..].iter().position(|a| versions.contains(a));
+                versions.extend(carried.map(|k| body.params[k + 1]));
+                follow(body, versions);
+                let exits = body.insts.iter().filter(|i| i.op == Op::ExitIf).map(|i| &i.blocks[0]);
+                let mut ends = exits.chain([body]);
+                if let Some(k) = carried
+                    && ends.all(|end| versions.contains(&end.yields[k]))
+                {
+                    versions.insert(inst.results[k]);
+                }
+            }
+            Op::If => {
+                inst.blocks.iter().for_each(|b| follow(b, versions));
+                for (k, r) in inst.results.iter().enumerate() {
+                    if inst.blocks.iter().all(|b| versions.contains(&b.yields[k])) {
+                        versions.insert(*r);
+                    }
+                }
+            }
+            Op::ExitIf => follow(&inst.blocks[0], versions),
+            _ if inst.op.takes().is_some() && versions.contains(&inst.args[0]) => {
+                versions.insert(inst.results[0]);
+            }
+            _ => {}
+        }
+    }
+}
