@@ -89,6 +89,7 @@ pub fn independent(func: &Func, inst: &Inst) -> Result<(), Conflict> {
 /// Whether every iteration of an independent loop reads an array from outside at an index of its own only.
 pub fn reads_own(func: &Func, inst: &Inst, array: Value) -> bool {
     let mut walk = Walk::new(func, &inst.blocks[0]);
+    walk.carries = vec![array];
     walk.versions.insert(array, 0);
     walk.block(&inst.blocks[0]).is_ok()
 }
@@ -116,6 +117,8 @@ struct Walk<'f> {
     func: &'f Func,
     /// What indices of the iteration's own are made of.
     paths: HashMap<Value, Path>,
+    /// The carried arrays, as an iteration is given them.
+    carries: Vec<Value>,
     /// Versions of the carried arrays: which carry they belong to.
     versions: HashMap<Value, usize>,
     /// The index each of them is touched at.
@@ -151,7 +154,8 @@ impl<'f> Walk<'f> {
                 paths.insert(inst.results[0], path);
             }
         });
-        Walk { func, paths, versions: HashMap::new(), touched: HashMap::new() }
+        let carries = body.params[1..].to_vec();
+        Walk { func, paths, carries, versions: HashMap::new(), touched: HashMap::new() }
     }
 
     fn block(&mut self, block: &Block) -> Result<(), Conflict> {
@@ -225,14 +229,17 @@ impl<'f> Walk<'f> {
             Some(0) if touched[1..].iter().all(Option::is_none) => {
                 let carry = touched[0].unwrap_or(0);
                 if !self.is_own(inst, carry) {
-                    return conflict(ConflictKind::Touch(inst.args[0]));
+                    return conflict(ConflictKind::Touch(self.carries[carry]));
                 }
                 if inst.op.takes().is_some() {
                     self.versions.insert(inst.results[0], carry);
                 }
                 Ok(())
             }
-            Some(k) => conflict(ConflictKind::Touch(inst.args[k])),
+            Some(k) => {
+                let carry = touched[k].unwrap_or(0);
+                conflict(ConflictKind::Touch(self.carries[carry]))
+            }
         }
     }
 

@@ -212,7 +212,6 @@ pub(super) fn reserved(path: &str) -> Option<&'static str> {
 #[rustfmt::skip]
 const RESERVED: &[(&str, &str)] = &[
     ("wengert.fixed_point", "write the iteration as a `while` loop; its derivative is that of the steps taken"),
-    ("wengert.parallel",    "write `range`: the loop means the same, run in order"),
     ("wengert.solve",       "write the elimination as a loop over the columns, or solve outside and pass the result"),
     ("numpy.linalg.solve",  "write the elimination as a loop over the columns, or solve outside and pass the result"),
     ("wengert.checkpoint",  "leave it out: the function means the same, and keeps what its derivative needs"),
@@ -257,7 +256,7 @@ pub const MEMBERS: &[(Library, &[&str])] = &[
         "softmax", "softplus", "xlogy",
     ]),
     (Wengert, &[
-        "digamma", "erf", "erfc", "lgamma", "logaddexp", "logsumexp", "normcdf", "norminv", "polygamma",
+        "digamma", "erf", "erfc", "lgamma", "logaddexp", "logsumexp", "normcdf", "norminv", "parallel", "polygamma",
         "relu", "sigmoid", "softmax", "softplus", "stop_gradient", "xlogy",
     ]),
 ];

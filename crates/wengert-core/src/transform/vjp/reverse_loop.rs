@@ -127,7 +127,7 @@ impl Reverse<'_> {
         }
         for _ in &shape.told {
             state.push(if shape.in_chunks {
-                let zero = self.b.i64(0);
+                let zero = self.b.f64(0.0);
                 self.b.filled(&[to], zero)
             } else {
                 self.b.bool(false)
@@ -194,8 +194,8 @@ impl Reverse<'_> {
         }
         for (_, any) in told {
             let count = self.b.array(ArrayOp::Sum(None), &[*any]);
-            let zero = self.b.i64(0);
-            *any = self.b.prim(Prim::INe, &[count, zero]);
+            let zero = self.b.f64(0.0);
+            *any = self.b.prim(Prim::Ne, &[count, zero]);
         }
     }
 
@@ -501,7 +501,7 @@ impl Reverse<'_> {
         }
         for (k, any) in shape.told.iter().zip(told) {
             if shape.in_chunks {
-                let (zero, one) = (self.b.i64(0), self.b.i64(1));
+                let (zero, one) = (self.b.f64(0.0), self.b.f64(1.0));
                 let truth = touched[*k].truth(&mut self.b);
                 let number = self.b.select(truth, one, zero);
                 before.push(self.b.store(any, i, number));
