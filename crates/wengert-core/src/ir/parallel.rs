@@ -8,7 +8,7 @@
 
 use super::func::{Block, Func, Inst, Value};
 use super::types::Op;
-use crate::ops::{ArrayOp, Prim, Scalar};
+use crate::ops::{ArrayOp, Check, Prim, Scalar};
 use crate::span::Span;
 use std::collections::{HashMap, HashSet};
 
@@ -122,7 +122,7 @@ struct Walk<'f> {
     /// Versions of the carried arrays: which carry they belong to.
     versions: HashMap<Value, usize>,
     /// The index each of them is touched at.
-    touched: HashMap<usize, Path>,
+    touched: HashMap<usize, (Path, Span)>,
 }
 
 impl<'f> Walk<'f> {
@@ -143,8 +143,10 @@ impl<'f> Walk<'f> {
             };
             let apart = match prim {
                 Prim::IAdd | Prim::ISub | Prim::WAdd | Prim::WSub => true,
-                Prim::IMul => {
-                    matches!(func.as_const(other), Some(Scalar::I64(factor)) if factor != 0)
+                // Products that wrap meet again after more iterations than can be run.
+                Prim::IMul | Prim::WMul => {
+                    let factor = func.as_const(other);
+                    matches!(factor, Some(Scalar::I64(k)) if k != 0 && k.unsigned_abs() < 1 << 16)
                 }
                 _ => false,
             };
@@ -162,8 +164,9 @@ impl<'f> Walk<'f> {
         block.insts.iter().try_for_each(|inst| self.inst(inst))
     }
 
-    /// Whether an instruction touches the elements of one index only: that of its iteration.
-    fn is_own(&mut self, inst: &Inst, carry: usize) -> bool {
+    /// Sees that an instruction touches the elements of one index only: that of its iteration. Otherwise says where
+    /// another is touched.
+    fn own(&mut self, inst: &Inst, carry: usize) -> Result<(), Span> {
         let one = Some(Scalar::I64(1));
         let single = match &inst.op {
             Op::Load | Op::Store => true,
@@ -171,12 +174,16 @@ impl<'f> Walk<'f> {
             Op::Array(ArrayOp::Slice | ArrayOp::Put | ArrayOp::AddSlice) => {
                 self.func.as_const(inst.args[2]) == one
             }
-            Op::Dim(_) => return true,
             _ => false,
         };
         let path = inst.args.get(1).and_then(|index| self.paths.get(index));
-        let (true, Some(path)) = (single, path) else { return false };
-        self.touched.entry(carry).or_insert_with(|| path.clone()) == path
+        let (true, Some(path)) = (single, path) else { return Err(inst.span) };
+        let (first, at) = self.touched.entry(carry).or_insert_with(|| (path.clone(), inst.span));
+        match first == path {
+            true => Ok(()),
+            // The counter itself is the index that is meant.
+            false => Err(if path.is_empty() { *at } else { inst.span }),
+        }
     }
 
     fn inst(&mut self, inst: &Inst) -> Result<(), Conflict> {
@@ -222,15 +229,18 @@ impl<'f> Walk<'f> {
                 }
                 return self.hands_on(&inst.blocks[1].yields, &ends, inst.span);
             }
+            // Only looks at shapes.
+            Op::Dim(_) | Op::Array(ArrayOp::Conform(Check::Slice)) => return Ok(()),
             _ => {}
         }
         match touched.iter().position(Option::is_some) {
             None => Ok(()),
             Some(0) if touched[1..].iter().all(Option::is_none) => {
                 let carry = touched[0].unwrap_or(0);
-                if !self.is_own(inst, carry) {
-                    return conflict(ConflictKind::Touch(self.carries[carry]));
-                }
+                self.own(inst, carry).map_err(|span| {
+                    let kind = ConflictKind::Touch(self.carries[carry]);
+                    Conflict { kind, span }
+                })?;
                 if inst.op.takes().is_some() {
                     self.versions.insert(inst.results[0], carry);
                 }
