@@ -184,7 +184,6 @@ const RESERVED: &[(&str, &str, &str)] = &[
     ("solve(x, a)", "solve", "as a loop"),
     ("wengert.checkpoint(g, x)", "wengert.checkpoint", "leave it out"),
     ("wengert.custom_vjp", "wengert.custom_vjp", "leave it out"),
-    ("wengert.parallel(3)", "wengert.parallel", "`range`"),
     ("wengert.random(3)", "wengert.random", "outside"),
     ("wengert.random_normal(3)", "wengert.random_normal", "outside"),
     ("wengert.random.normal(3)", "wengert.random.normal", "outside"),
@@ -212,7 +211,6 @@ fn reserved_names_say_so_where_they_are_used() {
         "@custom_vjp\ndef f(x): return x",
         "@wengert.checkpoint\ndef f(x): return x",
         "@wengert.checkpoint(2)\ndef f(x): return x",
-        "def f(x):\n    for i in wengert.parallel(3): x += 1\n    return x",
     ] {
         assert_eq!(errors(&format!("{head}{text}\n"))[0].code, "reserved", "{text}");
     }
