@@ -113,6 +113,7 @@ pub fn instead(name: &str) -> Option<&'static str> {
 #[rustfmt::skip]
 const INSTEAD: &[(&[&str], &str)] = &[
     (&["print"], "return the value instead: `return x, y` gives several"),
+    (&["parallel"], "it goes around the range of a loop: `for i in wengert.parallel(range(n)):`"),
     (&["gamma"], "write `math.exp(math.lgamma(x))`, which it is for positive x"),
     (&["remainder"], "write `x - y * np.round(x / y)`, or `x % y`"),
     (&["numpy.linalg.inv", "numpy.linalg.pinv"],
