@@ -15,6 +15,8 @@ pub(super) struct Graph<'m> {
     pub(super) plans: Vec<&'m LoopPlan>,
     framed: Vec<&'m str>,
     module: &'m Module,
+    /// Outlined loops that nobody but the driver runs, both ways.
+    by_driver: HashSet<&'m str>,
     infos: HashMap<&'m str, Info>,
 }
 
@@ -40,6 +42,7 @@ impl<'m> Graph<'m> {
             let func = func.ok_or_else(|| CompileError::UnknownEntry(name.to_string()))?;
             framed.push(&*func.name);
         }
+        let (mut driven, mut called_plainly) = (HashSet::new(), HashSet::new());
         let mut calls: HashMap<&str, Vec<&str>> = HashMap::new();
         let mut open = framed.clone();
         while let Some(name) = open.pop() {
@@ -50,8 +53,12 @@ impl<'m> Graph<'m> {
             }
             let mut called = Vec::new();
             func.body.walk(&mut |inst| match &inst.op {
-                Op::Call(callee) => called.push(&**callee),
+                Op::Call(callee) => {
+                    called_plainly.insert(&**callee);
+                    called.push(&**callee);
+                }
                 Op::Drive(name, phase) => {
+                    driven.insert((&**name, *phase));
                     let plan = module.plan(name).unwrap_or_else(|| unreachable!("verified"));
                     called.push(match phase {
                         Phase::Forward => &*plan.record,
@@ -73,7 +80,16 @@ impl<'m> Graph<'m> {
             module.funcs.iter().filter(|f| calls.contains_key(&*f.name)).collect();
         let framed = funcs.iter().map(|f| &*f.name).filter(|f| framed.contains(f)).collect();
         let infos = infos(&funcs, &calls);
-        Ok(Graph { funcs, plans, framed, module, infos })
+        // What is recorded on threads must be reversed by the driver too, which knows where it lies.
+        let by_driver = |plan: &&LoopPlan| {
+            let phases = [Phase::Forward, Phase::Reverse].map(|phase| (&*plan.name, phase));
+            let steps = [&*plan.record, &*plan.reverse];
+            plan.is_only_run()
+                || (phases.iter().all(|phase| driven.contains(phase))
+                    && !steps.iter().any(|step| called_plainly.contains(step)))
+        };
+        let by_driver = plans.iter().copied().filter(by_driver).map(|plan| &*plan.name).collect();
+        Ok(Graph { funcs, plans, framed, module, by_driver, infos })
     }
 
     /// The functions that are called on frames: entries, and those of outlined loops.
@@ -117,7 +133,7 @@ impl<'m> Graph<'m> {
             let ended = (first == 2).then(|| start + abi::slots(&results[..carried]));
             Some(Frame { params: start, results: abi::slots(results), arrays, ended, tape })
         };
-        if !plan.parallel {
+        if !plan.parallel || !self.by_driver.contains(&*plan.name) {
             return None;
         }
         let forward = frame(&plan.record, 2, plan.carries)?;
