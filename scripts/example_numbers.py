@@ -17,6 +17,8 @@ import numpy as np
 from mpmath import mp, mpf
 
 mp.dps = 50
+# A loop that may run in any order runs in order here.
+sys.modules.setdefault("wengert", types.SimpleNamespace(parallel=lambda over: over))
 FOLDER = Path(__file__).resolve().parent.parent / "examples"
 
 
@@ -263,7 +265,7 @@ class Program:
             stand_ins, helpers = modules(kind)
             tree = ast.fix_missing_locations(Exact().visit(tree))
             own = dict(vars(builtins))
-            own["__import__"] = lambda name, *rest: stand_ins[name]
+            own["__import__"] = lambda name, *rest: stand_ins.get(name) or sys.modules[name]
             own["float"] = KINDS[kind][0]
             space.update(helpers, __builtins__=own)
         exec(compile(tree, str(self.path), "exec"), space)

@@ -160,6 +160,7 @@ pub fn run(plan: &Plan) -> Result<bool, String> {
             Ok(entry) => {
                 good &= entry.row.error.is_none_or(|(_, good)| good);
                 println!("{}", entry.line(report.bandwidth));
+                entry.row.on_two_threads().iter().for_each(|line| println!("     {line}"));
                 report.workloads.push(entry.json(report.bandwidth));
             }
             Err(e) => {

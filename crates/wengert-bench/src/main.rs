@@ -104,21 +104,24 @@ fn main() -> ExitCode {
         for n in workload.sizes {
             match measure(workload, *n, budget) {
                 Ok(row) if json => println!("{}", row.json()),
-                Ok(row) => println!(
-                    "{:<4} {:>8} {:>11.3e} {:>11.3e} {:>7.2} {:>11} {:>7} {:>11.3e} {:>11} {:>7.1} {:>11.3e} {:>9}",
-                    row.workload,
-                    row.n,
-                    row.primal_s,
-                    row.gradient_s,
-                    row.ratio(),
-                    row.through_c_s.map_or("-".into(), |s| format!("{s:.3e}")),
-                    row.ratio_through_c().map_or("-".into(), |r| format!("{r:.2}")),
-                    row.hand_s,
-                    row.lanes_s.map_or("-".into(), |s| format!("{s:.3e}")),
-                    row.tape_bytes_per_iteration,
-                    row.compile_s,
-                    row.shown_error(),
-                ),
+                Ok(row) => {
+                    println!(
+                        "{:<4} {:>8} {:>11.3e} {:>11.3e} {:>7.2} {:>11} {:>7} {:>11.3e} {:>11} {:>7.1} {:>11.3e} {:>9}",
+                        row.workload,
+                        row.n,
+                        row.primal_s,
+                        row.gradient_s,
+                        row.ratio(),
+                        row.through_c_s.map_or("-".into(), |s| format!("{s:.3e}")),
+                        row.ratio_through_c().map_or("-".into(), |r| format!("{r:.2}")),
+                        row.hand_s,
+                        row.lanes_s.map_or("-".into(), |s| format!("{s:.3e}")),
+                        row.tape_bytes_per_iteration,
+                        row.compile_s,
+                        row.shown_error(),
+                    );
+                    row.on_two_threads().iter().for_each(|line| println!("     {line}"));
+                }
                 Err(e) => {
                     eprintln!("{}: {e}", workload.name);
                     failed = true;

@@ -2,6 +2,7 @@
 //! disturbs both alike. The least of several runs counts.
 
 use crate::clock::Least;
+use std::num::NonZeroUsize;
 use std::time::Instant;
 use wengert_core::check::floats;
 use wengert_core::interp::Val;
@@ -32,6 +33,9 @@ pub struct Row {
     pub array_peak_bytes: u64,
     /// Seconds from source text to native code.
     pub compile_s: f64,
+    /// Seconds by the clock for value and gradient on one thread and on two, where the workload has a parallel
+    /// loop.
+    pub threads_s: Option<[f64; 2]>,
     /// Disagreement with the reference, where there is one for this size.
     pub error: Option<(f64, bool)>,
 }
@@ -47,6 +51,16 @@ impl Row {
         self.through_c_s.map(|s| s / self.hand_s)
     }
 
+    /// How much faster two threads are, in words, where the workload has a parallel loop.
+    pub fn on_two_threads(&self) -> Option<String> {
+        let [one, two] = self.threads_s?;
+        Some(format!(
+            "{} on two threads: {:.2}x one ({one:.3e} s, {two:.3e} s)",
+            self.workload,
+            one / two
+        ))
+    }
+
     /// Its disagreement with the reference, marked where that is too much.
     pub fn shown_error(&self) -> String {
         match self.error {
@@ -60,7 +74,7 @@ impl Row {
     pub fn json(&self) -> String {
         let given = |x: Option<f64>| x.map_or("null".into(), |x| format!("{x:e}"));
         format!(
-            "{{\"workload\": \"{}\", \"n\": {}, \"primal_s\": {:e}, \"gradient_s\": {:e}, \"gradient_through_c_s\": {}, \"hand_s\": {:e}, \"ratio_to_hand\": {:.4}, \"ratio_through_c\": {}, \"tape_bytes_per_iteration\": {}, \"array_peak_bytes\": {}, \"compile_s\": {:e}, \"hand_lanes_s\": {}, \"error\": {}}}",
+            "{{\"workload\": \"{}\", \"n\": {}, \"primal_s\": {:e}, \"gradient_s\": {:e}, \"gradient_through_c_s\": {}, \"hand_s\": {:e}, \"ratio_to_hand\": {:.4}, \"ratio_through_c\": {}, \"tape_bytes_per_iteration\": {}, \"array_peak_bytes\": {}, \"compile_s\": {:e}, \"hand_lanes_s\": {}, \"one_thread_wall_s\": {}, \"two_threads_wall_s\": {}, \"error\": {}}}",
             self.workload,
             self.n,
             self.primal_s,
@@ -73,6 +87,8 @@ impl Row {
             self.array_peak_bytes,
             self.compile_s,
             given(self.lanes_s),
+            given(self.threads_s.map(|s| s[0])),
+            given(self.threads_s.map(|s| s[1])),
             given(self.error.map(|(e, _)| e)),
         )
     }
@@ -90,7 +106,10 @@ pub fn measure(workload: &Workload, n: usize, budget: f64) -> Result<Row, Measur
     let mut gradient_args = primal_args.clone();
     gradient_args.push(Arg::F64(1.0));
     let entry = format!("{}.vjp", compiled.function);
-    let options = Options::default();
+    let on = |threads: usize| Options { threads: NonZeroUsize::new(threads), ..Options::default() };
+    let options = on(1);
+    let parallel = workload.source.contains("parallel(");
+    let mut threads_s = [f64::INFINITY; 2];
     let mut hand = (workload.hand)(n);
     let mut lanes = workload.lanes.map(|lanes| lanes(n));
     let [mut primal, mut backward, mut through_c, mut by_hand, mut in_lanes] =
@@ -108,6 +127,14 @@ pub fn measure(workload: &Workload, n: usize, budget: f64) -> Result<Row, Measur
         results = out;
         if let Some(program) = &compiled.through_c {
             through_c.time(|| program.call(&entry, &gradient_args, &options))?;
+        }
+        if parallel {
+            let program = compiled.through_c.as_ref().unwrap_or(&compiled.gradient);
+            for (k, least) in threads_s.iter_mut().enumerate() {
+                let start = Instant::now();
+                program.call(&entry, &gradient_args, &on(k + 1))?;
+                *least = least.min(start.elapsed().as_secs_f64());
+            }
         }
         by_hand.time(|| std::hint::black_box(hand.run()));
         if let Some(lanes) = &mut lanes {
@@ -128,6 +155,7 @@ pub fn measure(workload: &Workload, n: usize, budget: f64) -> Result<Row, Measur
         tape_bytes_per_iteration: peak.tape_peak_bytes as f64 / (workload.iterations)(n) as f64,
         array_peak_bytes: peak.array_peak_bytes,
         compile_s: compiled.compile_s,
+        threads_s: parallel.then_some(threads_s),
         error: workload.compare(n, flat[0], &flat[1..]),
     })
 }

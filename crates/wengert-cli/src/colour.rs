@@ -12,8 +12,8 @@ const RESET: &str = "\x1b[0m";
 
 const KEYWORDS: &[&str] = &[
     "func", "loop", "rule", "return", "yield", "for", "while", "if", "else", "in", "carry",
-    "exit_if", "parallel", "call", "drive", "forward", "reverse", "assert", "push", "pop", "tape",
-    "def", "break", "continue",
+    "exit_if", "parallel", "counted", "hidden", "call", "drive", "forward", "reverse", "assert",
+    "push", "pop", "tape", "def", "break", "continue",
 ];
 
 const TYPES: &[&str] = &["f64", "f32", "i64", "bool"];

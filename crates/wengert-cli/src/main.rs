@@ -180,7 +180,7 @@ struct Running {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     batch: Vec<String>,
 
-    /// How many threads run a batch; changes no bit [default: one per core].
+    /// How many threads run a batch or a parallel loop; changes no bit [default: one per core].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
 

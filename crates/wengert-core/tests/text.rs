@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use wengert_core::check::Random;
-use wengert_core::ir::{Block, Builder, Module, Op, Type, parse, verify};
+use wengert_core::ir::{Block, Builder, Module, Numbering, Op, Type, parse, verify};
 use wengert_core::ops::{Elem, Prim, Scalar};
 
 /// The programs of the file tests.
@@ -82,6 +82,8 @@ fn check_places(source: &str, block: &Block, end: &str) {
             Op::Push => "push",
             Op::If => "if",
             Op::For if inst.blocks[0].parallel => "parallel for",
+            Op::For if inst.blocks[0].numbering == Numbering::ByCounter => "counted for",
+            Op::For if inst.blocks[0].numbering == Numbering::Hidden => "hidden for",
             Op::For => "for",
             Op::While => "while",
             Op::ExitIf => "exit_if",

@@ -7,6 +7,7 @@ use crate::arrays::Arrays;
 use crate::held::Held;
 use crate::jit::link::Linked;
 use crate::jit::site::{SiteKind, Wrote};
+use crate::lanes::Lanes;
 use crate::tapes::Tapes;
 use std::mem::offset_of;
 use std::sync::atomic::AtomicBool;
@@ -47,6 +48,10 @@ pub(crate) struct Context<'p> {
     pub(crate) held: Held,
     /// What a kernel has reported.
     pub(crate) kernel_fault: Option<FaultKind>,
+    /// How many threads parallel loops run on.
+    pub(crate) threads: usize,
+    /// What each of them has.
+    pub(crate) lanes: Lanes<'p>,
     /// Sites from the fault outwards through the calls around it, with their iterations.
     trail: Vec<(u64, Vec<i64>)>,
 }
@@ -75,6 +80,7 @@ impl<'p> Context<'p> {
         interrupt: &'p AtomicBool,
         tapes: Tapes,
         only_tape: usize,
+        threads: usize,
     ) -> Self {
         let mut counter_storage = vec![0; program.max_loops];
         Context {
@@ -93,8 +99,51 @@ impl<'p> Context<'p> {
             tapes,
             held: Held::default(),
             kernel_fault: None,
+            threads,
+            lanes: Lanes::default(),
             trail: Vec::new(),
         }
+    }
+
+    /// The state of one thread of this run. It has no tape yet.
+    pub(crate) fn lane(&self) -> Context<'p> {
+        let mut counter_storage = vec![0; self.program.max_loops];
+        Context {
+            tape_base: 0,
+            tape_limit: 0,
+            tape_peak: 0,
+            interrupt: self.interrupt,
+            rounds: self.rounds,
+            depth: self.depth,
+            site: 0,
+            operands: [0; 2],
+            counters: counter_storage.as_mut_ptr(),
+            counter_storage,
+            program: self.program,
+            arrays: Arrays::default(),
+            tapes: Tapes::new(Some(self.tapes.bytes())),
+            held: Held::default(),
+            kernel_fault: None,
+            threads: 1,
+            lanes: Lanes::default(),
+            trail: Vec::new(),
+        }
+    }
+
+    /// Opens a tape where there is none; gives back where it begins, or nothing where there are no addresses.
+    pub(crate) fn open_tape(&mut self) -> Option<usize> {
+        let base = self.tapes.open().ok()?;
+        (self.tape_base, self.tape_peak) = (base, base);
+        self.tape_limit = self.tapes.limit(base);
+        Some(base)
+    }
+
+    /// Takes over the fault of a thread of this run.
+    pub(crate) fn take_fault(&mut self, lane: &mut Context) {
+        self.trail = std::mem::take(&mut lane.trail);
+        (self.site, self.operands) = (lane.site, lane.operands);
+        self.kernel_fault = lane.kernel_fault.take();
+        self.counter_storage.copy_from_slice(&lane.counter_storage);
     }
 
     /// Moves the site written last, with its iterations, to the trail.

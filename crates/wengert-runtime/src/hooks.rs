@@ -6,6 +6,7 @@
 use crate::context::Context;
 use crate::driver;
 use crate::held;
+use crate::lanes;
 use std::slice;
 use wengert_core::ir::Phase;
 use wengert_core::ops::shaped::Elements;
@@ -114,9 +115,20 @@ unsafe extern "C" fn note_site(context: *mut Context) {
 unsafe extern "C" fn drive(context: *mut Context, plan: u64, phase: i64, frame: *mut u64) -> u32 {
     // SAFETY: as in `fill`; the reference ends here, before compiled code runs again, and the
     // program outlives the run.
-    let program = unsafe { &*context }.program;
+    let (program, threads) = unsafe { ((*context).program, (*context).threads) };
     let phase = if phase == 0 { Phase::Forward } else { Phase::Reverse };
-    driver::drive(&program.plans[plan as usize], phase, |step| {
+    let number = plan as usize;
+    let plan = &program.plans[number];
+    let pieces = plan.pieces.as_ref().filter(|_| threads > 1);
+    let pieces = pieces.and_then(|pieces| match phase {
+        Phase::Forward => Some(&pieces.forward),
+        Phase::Reverse => pieces.reverse.as_ref(),
+    });
+    if let Some(layout) = pieces {
+        // SAFETY: the frame is laid out for the plan's functions, as below; nobody else uses the context.
+        return unsafe { lanes::drive(context, (number, plan), (phase, layout), frame) };
+    }
+    driver::drive(plan, phase, |step| {
         // SAFETY: the caller laid the frame out for this loop's functions, which have the
         // parameters and results of the `drive` instruction: the verifier has checked that.
         unsafe { step.call(context, frame) }

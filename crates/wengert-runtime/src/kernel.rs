@@ -8,10 +8,10 @@ use crate::wide;
 use smallvec::SmallVec;
 use std::slice;
 use wengert_core::fault::FaultKind;
-use wengert_core::ir::{Elem, Type};
+use wengert_core::ir::{Elem, MAX_RANK, Type};
 use wengert_core::ops::kernels::{self, Computed, Operand};
 use wengert_core::ops::shaped::{self, Elements, ElementsMut};
-use wengert_core::ops::{Array, ArrayOp, Scalar};
+use wengert_core::ops::{Array, ArrayOp, Check, Scalar};
 
 // Dimensions are read where compiled code wrote them, in words of 64 bits.
 const _: () = assert!(size_of::<usize>() == 8);
@@ -60,21 +60,35 @@ impl Kernel {
     /// those of the result where the operation makes something new. Arrays among them must be alive;
     /// one that is changed in place must be used by nobody else, the others written by nobody.
     pub(crate) unsafe fn run(&self, arrays: &mut Arrays, frame: *mut u64) -> Result<(), FaultKind> {
+        let mut row = [0; 1 + MAX_RANK];
+        // SAFETY: the frame is as the caller promises.
+        let reach = unsafe { self.reach(frame, &mut row) };
         let mut at = 0;
         let mut operands: SmallVec<[Operand; 8]> = SmallVec::new();
-        for ty in &self.args {
+        for (k, ty) in self.args.iter().enumerate() {
             // SAFETY: the frame has these words, as the caller promises.
             let words = unsafe { slice::from_raw_parts(frame.add(at), 1 + ty.rank()) };
-            // SAFETY: the words are those of a value of that type.
-            operands.push(unsafe { operand(*ty, words) });
             at += words.len();
+            operands.push(match (k, reach) {
+                (0, Reach::Shape) => Operand::Array(shape(words), Elements::F64(&[])),
+                // SAFETY: the words are those of an array of that type: a row of the first operand.
+                (0, Reach::Row) => unsafe { operand(*ty, &row[..words.len()]) },
+                (1, Reach::Row) => Operand::Scalar(Scalar::I64(0)),
+                // SAFETY: the words are those of a value of that type.
+                _ => unsafe { operand(*ty, words) },
+            });
         }
         let result = match &self.work {
             Work::Array(op) if op.in_place() => {
                 let Operand::Array(shape, _) = operands[0] else { unreachable!("verified") };
-                // SAFETY: the array is alive and, as it is taken over, used by nobody else: the
-                // shared view in `operands[0]` is not read again.
-                let x = unsafe { elements_mut(self.args[0], *frame, shape) };
+                let x = match reach {
+                    Reach::Shape => ElementsMut::F64(&mut []),
+                    // SAFETY: the row is alive and, as it is taken over, used by nobody else: the shared view in
+                    // `operands[0]` is not read again.
+                    Reach::Row => unsafe { elements_mut(self.args[0], row[0], shape) },
+                    // SAFETY: the same of the whole array.
+                    Reach::All => unsafe { elements_mut(self.args[0], *frame, shape) },
+                };
                 return wide::update(op, shape, x, &operands[1..]);
             }
             Work::Array(op) => wide::compute(op, &operands)?,
@@ -117,6 +131,55 @@ impl Kernel {
     }
 }
 
+/// What an operation refers to of its first operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    All,
+    /// One row.
+    Row,
+    /// No elements.
+    Shape,
+}
+
+impl Kernel {
+    /// What the operation refers to of its first operand; where that is one row, also the words of that row as an
+    /// array of its own. Other threads may be at work on other rows.
+    ///
+    /// # Safety
+    /// `frame` must hold the words of values of the operand types.
+    unsafe fn reach(&self, frame: *const u64, row: &mut [u64; 1 + MAX_RANK]) -> Reach {
+        let ty = self.args[0];
+        match &self.work {
+            Work::Array(ArrayOp::Slice | ArrayOp::Put | ArrayOp::AddSlice) => {}
+            Work::Array(ArrayOp::Conform(Check::Slice)) => return Reach::Shape,
+            _ => return Reach::All,
+        }
+        // SAFETY: the array's words, and behind them start and count along the first axis.
+        let words = unsafe { slice::from_raw_parts(frame, 3 + ty.rank()) };
+        let (array, [start, 1]) = words.split_at(1 + ty.rank()) else { return Reach::All };
+        if *start >= array[1] {
+            // Out of range, which is all that will be found.
+            return Reach::Shape;
+        }
+        let size = match ty.elem() {
+            Some(Elem::F32) => size_of::<f32>(),
+            Some(Elem::Bool) => size_of::<bool>(),
+            _ => size_of::<f64>(),
+        };
+        let elements: u64 = array[2..].iter().product();
+        row[..array.len()].copy_from_slice(array);
+        row[0] += start * elements * size as u64;
+        row[1] = 1;
+        Reach::Row
+    }
+}
+
+/// The dimensions among the words of an array.
+fn shape(words: &[u64]) -> &[usize] {
+    // SAFETY: a dimension is a word that holds a number of elements; see the assertion above.
+    unsafe { slice::from_raw_parts(words[1..].as_ptr().cast(), words.len() - 1) }
+}
+
 fn put(room: &mut [u64], address: usize, shape: &[usize]) {
     room[0] = address as u64;
     room[1..].iter_mut().zip(shape).for_each(|(word, dim)| *word = *dim as u64);
@@ -152,9 +215,7 @@ unsafe fn operand(ty: Type, words: &[u64]) -> Operand<'_> {
     if !ty.is_array() {
         return Operand::Scalar(scalar(elem, words[0]));
     }
-    // SAFETY: a dimension is a word that holds a number of elements; see the assertion above.
-    let shape: &[usize] =
-        unsafe { slice::from_raw_parts(words[1..].as_ptr().cast(), words.len() - 1) };
+    let shape = shape(words);
     let (address, count) = (words[0] as usize, shaped::count(shape));
     // SAFETY: an array of that many elements lies there, aligned, in memory that nobody writes; one
     // without elements has an address that is aligned and not null. Truth values are 0 or 1.

@@ -11,6 +11,7 @@ use crate::memory;
 use crate::tape::NoTape;
 use crate::tapes::Tapes;
 use std::collections::HashMap;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use wengert_core::fault::{Fault, FaultKind};
@@ -104,11 +105,14 @@ pub struct Options {
     pub tape_limit: Option<u64>,
     /// Set from another thread or a signal handler, this ends the run with a fault.
     pub interrupt: Option<Arc<AtomicBool>>,
+    /// How many threads parallel loops run on; as many as the machine has cores where it is not said. It changes no
+    /// bit.
+    pub threads: Option<NonZeroUsize>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { max_iterations: 1_000_000_000, tape_limit: None, interrupt: None }
+        Options { max_iterations: 1_000_000_000, tape_limit: None, interrupt: None, threads: None }
     }
 }
 
@@ -261,7 +265,9 @@ impl Program {
         let linked = self.code.linked();
         // One more, in which a loop that has run as often as it may finds that it ends.
         let rounds = options.max_iterations.saturating_add(1);
-        let mut context = Context::new(linked, rounds, interrupt, tapes, base);
+        let threads = options.threads.or_else(|| std::thread::available_parallelism().ok());
+        let threads = threads.map_or(1, NonZeroUsize::get);
+        let mut context = Context::new(linked, rounds, interrupt, tapes, base, threads);
         let mut frame = found.frame(args, &mut context, &bases)?;
         let status = {
             let _floats = DefaultFloats::set();
@@ -276,9 +282,10 @@ impl Program {
             context.tapes.note(context.tape_peak);
         }
         context.tapes.close();
+        let (lane_tapes, lane_arrays) = context.lanes.close();
         let stats = Stats {
-            tape_peak_bytes: context.tapes.peak(),
-            array_peak_bytes: context.arrays.peak_bytes(),
+            tape_peak_bytes: context.tapes.peak().max(lane_tapes),
+            array_peak_bytes: context.arrays.peak_bytes() + lane_arrays,
         };
         Ok((found.results(&frame, &mut context), stats))
     }

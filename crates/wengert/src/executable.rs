@@ -3,6 +3,7 @@
 use crate::options::{Backend, Options};
 use crate::value::Value;
 use std::borrow::Borrow;
+use std::num::NonZeroUsize;
 use std::time::Instant;
 use wengert_core::check::Engine;
 use wengert_core::fault::Fault;
@@ -104,10 +105,13 @@ fn native_args<V: Borrow<Value>>(args: &[V]) -> Vec<runtime::Arg<'_>> {
 }
 
 fn limits(options: &Options) -> runtime::Options {
+    // A member of a batch is one of many already.
+    let threads = if rayon::current_thread_index().is_some() { Some(1) } else { options.threads };
     runtime::Options {
         max_iterations: options.max_iterations,
         tape_limit: options.tape_limit,
         interrupt: options.interrupt.clone(),
+        threads: threads.and_then(NonZeroUsize::new),
     }
 }
 

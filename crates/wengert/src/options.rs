@@ -46,7 +46,8 @@ pub struct Options {
     /// Most iterations of a `while` loop before it is reported as endless.
     pub max_iterations: u64,
     /// Most bytes of tape; most of the free memory where there is no limit given. Of a batch, each member may take as
-    /// much, and as many run at once as there are threads.
+    /// much, and as many run at once as there are threads. Threads of a parallel loop share equally what is left when
+    /// the loop begins.
     pub tape_limit: Option<u64>,
     /// Set it to `true` from another thread to end a run with an error. Native code only.
     pub interrupt: Option<Arc<AtomicBool>>,

@@ -150,7 +150,9 @@ fn in_iter(iter: &Iter, at: Span) -> Option<Found> {
             [start, stop, step].into_iter().find_map(|e| in_expr(e, at))
         }
         IterKind::Items(e) => in_expr(e, at),
-        IterKind::Enumerate { of, .. } | IterKind::Reversed(of) => in_iter(of, at),
+        IterKind::Enumerate { of, .. } | IterKind::Reversed(of) | IterKind::Parallel(of) => {
+            in_iter(of, at)
+        }
         IterKind::Zip(all) => all.iter().find_map(|i| in_iter(i, at)),
     }
 }

@@ -6,7 +6,7 @@
 use super::{MAX_CALLS, Val};
 use crate::fault::{Fault, FaultKind};
 use crate::ir::verify::consumes;
-use crate::ir::{Block, Func, Inst, LoopPlan, Module, Op, Phase, Type, Value, uses};
+use crate::ir::{Block, Func, Inst, LoopPlan, Module, Numbering, Op, Phase, Type, Value, uses};
 use crate::math;
 use crate::ops::value::eval;
 use crate::ops::{Prim, Scalar, Trap};
@@ -351,10 +351,17 @@ impl<'m, D: Domain> Machine<'m, D> {
             if hi.is_none() && i as u64 > self.max_iterations {
                 return self.fault(FaultKind::IterationLimit(self.max_iterations), inst.span);
             }
-            self.loops.push((inst.span, i - lo));
+            let numbering = inst.blocks[0].numbering;
+            match numbering {
+                Numbering::FromStart => self.loops.push((inst.span, i - lo)),
+                Numbering::ByCounter => self.loops.push((inst.span, i)),
+                Numbering::Hidden => {}
+            }
             let args = std::iter::once(D::plain(Val::i64(i))).chain(carries).collect();
             let flow = self.block(env, &inst.blocks[0], args)?;
-            self.loops.pop();
+            if numbering != Numbering::Hidden {
+                self.loops.pop();
+            }
             match flow {
                 Flow::Yield(next) => carries = next,
                 Flow::Exit(results) => return Ok(results),

@@ -8,6 +8,7 @@
 
 use super::func::{Block, Func, Inst, Value};
 use super::infer;
+use super::parallel::{self, Conflict, ConflictKind};
 use super::types::{Elem, Op, Type};
 use crate::ops::{ArrayOp, Prim, Scalar};
 use crate::span::Span;
@@ -180,6 +181,25 @@ impl Builder {
         if let Some(body) = last.and_then(|inst| inst.blocks.first_mut()) {
             body.parallel = true;
         }
+    }
+
+    /// Marks the loop appended last as one whose iterations can run in any order, if they can; otherwise says why
+    /// not, and with which carry of the loop that has to do.
+    pub fn try_parallel(&mut self) -> Result<(), (Conflict, Option<Value>)> {
+        let last = self.open.last().and_then(|block| block.insts.last());
+        if let Some(inst) = last {
+            parallel::independent(&self.func, inst).map_err(|conflict| {
+                let carry = match conflict.kind {
+                    ConflictKind::Carry(v) | ConflictKind::Touch(v) | ConflictKind::HandsOn(v) => {
+                        Some(v)
+                    }
+                    ConflictKind::While | ConflictKind::Exit => None,
+                };
+                (conflict, carry)
+            })?;
+        }
+        self.mark_parallel();
+        Ok(())
     }
 
     /// Appends an operation whose types follow from its operands (not a scalar row: see

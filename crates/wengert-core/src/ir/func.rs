@@ -42,8 +42,22 @@ pub struct Block {
     pub yields: Vec<Value>,
     /// On the body of a `for` loop: its iterations can run in any order (see [`super::parallel`]).
     pub parallel: bool,
+    /// On the body of a loop: how errors number its iterations.
+    pub numbering: Numbering,
     /// Where its `yield` or `return` stands, if in the text.
     pub end: Span,
+}
+
+/// How the iterations of a loop are numbered where an error speaks of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Numbering {
+    /// From 0, where the loop starts.
+    #[default]
+    FromStart,
+    /// By its counter: the loop is a part of one that starts at 0.
+    ByCounter,
+    /// Not at all: no loop of the user's, but one around parts of it.
+    Hidden,
 }
 
 /// One instruction.
@@ -148,6 +162,10 @@ impl Func {
 ///
 /// `done` is how far the range came, `exit` the number of the exit that ended it, 0 for none. The state
 /// of the reverse sweep starts with adjoints and ends with what `finals` names.
+///
+/// Of a *parallel* one, every iteration leaves alone what the others touch of the arrays in carries and state (which
+/// hold nothing else), and any order gives the same bits. One that is only run, and not recorded, has one
+/// function, `advance`, in the place of all three.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopPlan {
     /// The name `drive` refers to, without the `@`.
@@ -167,6 +185,15 @@ pub struct LoopPlan {
     /// Whether the loop has a bound (`for`). Of one without (`while`), the driver runs at most as many
     /// iterations as the run allows, and reports when no exit was taken by then.
     pub bounded: bool,
+    /// Whether its iterations can run at the same time, each range of them with a tape of its own.
+    pub parallel: bool,
+}
+
+impl LoopPlan {
+    /// Whether there is nothing to be recorded and reversed: one function stands for all three.
+    pub fn is_only_run(&self) -> bool {
+        self.advance == self.record && self.advance == self.reverse
+    }
 }
 
 /// The derivative of a function, where its author gives it: `rule @f jvp @g vjp @h`.

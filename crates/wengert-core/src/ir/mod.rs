@@ -20,5 +20,5 @@ pub mod uses;
 pub mod verify;
 
 pub use builder::{Builder, Mark};
-pub use func::{Block, Func, Inst, LoopPlan, Module, Rule, Value};
+pub use func::{Block, Func, Inst, LoopPlan, Module, Numbering, Rule, Value};
 pub use types::{Elem, MAX_RANK, Op, Phase, Type};

@@ -1,35 +1,97 @@
 //! Loops whose iterations can run in any order.
 //!
 //! A loop marked `parallel` carries arrays only, and an iteration touches only those of their elements (or
-//! rows, ..) whose first index is its own counter. What it reads from outside the loop it may read anywhere,
+//! rows, ..) whose first index is its own: its counter, or what sums and products with fixed numbers make of the
+//! counter, the same for all that touches an array. What it reads from outside the loop it may read anywhere,
 //! for nothing there changes. So no iteration sees what another has done, and running them in order, as the
 //! interpreter does, gives what any other order gives.
 
 use super::func::{Block, Func, Inst, Value};
 use super::types::Op;
-use crate::ops::{ArrayOp, Scalar};
-use std::collections::HashMap;
+use crate::ops::{ArrayOp, Check, Prim, Scalar};
+use crate::span::Span;
+use std::collections::{HashMap, HashSet};
+
+/// Why the iterations of a loop are not independent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// What is wrong.
+    pub kind: ConflictKind,
+    /// Where.
+    pub span: Span,
+}
+
+/// What iterations have to do with each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConflictKind {
+    /// The loop has no bound.
+    While,
+    /// It can be left early.
+    Exit,
+    /// It carries this number.
+    Carry(Value),
+    /// It touches this array at the index of another iteration.
+    Touch(Value),
+    /// It hands this value on in the place of an array it carries.
+    HandsOn(Value),
+}
+
+impl Conflict {
+    /// The conflict in words.
+    pub fn message(&self, func: &Func, counter: Value) -> String {
+        let shown = |v: Value| match func.name_of(v) {
+            Some(name) => format!("%{name}"),
+            None => format!("%{}", v.0),
+        };
+        match self.kind {
+            ConflictKind::While => {
+                "only a `for` loop can be parallel: a `while` loop ends by what it computes".into()
+            }
+            ConflictKind::Exit => {
+                "a parallel loop cannot be left early: other iterations may have run".into()
+            }
+            ConflictKind::Carry(v) => format!(
+                "the parallel loop carries `{}` from one iteration to the next; store it into an element of an array, and sum up after the loop",
+                shown(v)
+            ),
+            ConflictKind::Touch(v) => format!(
+                "an iteration of the parallel loop may touch `{}` only at its own index `{}`; read another array, or leave out `parallel`",
+                shown(v),
+                shown(counter)
+            ),
+            ConflictKind::HandsOn(v) => format!(
+                "the parallel loop hands on `{}` in the place of an array it carries",
+                shown(v)
+            ),
+        }
+    }
+}
 
 /// Checks that the iterations of a loop are independent; says why they are not.
-pub fn independent(func: &Func, inst: &Inst) -> Result<(), String> {
+pub fn independent(func: &Func, inst: &Inst) -> Result<(), Conflict> {
+    let conflict = |kind| Err(Conflict { kind, span: inst.span });
     if inst.op != Op::For {
-        return Err(
-            "only a `for` loop can be parallel: a `while` loop ends by what it computes".into()
-        );
+        return conflict(ConflictKind::While);
     }
     let body = &inst.blocks[0];
-    let mut walk = Walk { func, counter: body.params[0], versions: HashMap::new() };
+    let mut walk = Walk::new(func, body);
     for (k, p) in body.params[1..].iter().enumerate() {
         if !func.ty(*p).is_array() {
-            return Err(format!(
-                "the parallel loop carries `{}` from one iteration to the next; store it into an element of an array, and sum up after the loop",
-                walk.shown(*p)
-            ));
+            return conflict(ConflictKind::Carry(*p));
         }
         walk.versions.insert(*p, k);
     }
     walk.block(body)?;
-    walk.hands_on(&body.yields, &(0..body.yields.len()).map(Some).collect::<Vec<_>>())
+    let all: Vec<_> = (0..body.yields.len()).map(Some).collect();
+    walk.hands_on(&body.yields, &all, inst.span)
+}
+
+/// Whether every iteration of an independent loop reads an array from outside at an index of its own only.
+pub fn reads_own(func: &Func, inst: &Inst, array: Value) -> bool {
+    let mut walk = Walk::new(func, &inst.blocks[0]);
+    walk.carries = vec![array];
+    walk.versions.insert(array, 0);
+    walk.block(&inst.blocks[0]).is_ok()
 }
 
 /// Takes the mark off loops that have lost what it says, as passes may make them.
@@ -47,46 +109,90 @@ pub fn settle(func: &mut Func) {
     func.body = body;
 }
 
+/// How an index is made of the counter: one number after another is added to it, subtracted or multiplied. No two
+/// counters make the same.
+type Path = Vec<(Prim, Value, bool)>;
+
 struct Walk<'f> {
     func: &'f Func,
-    counter: Value,
+    /// What indices of the iteration's own are made of.
+    paths: HashMap<Value, Path>,
+    /// The carried arrays, as an iteration is given them.
+    carries: Vec<Value>,
     /// Versions of the carried arrays: which carry they belong to.
     versions: HashMap<Value, usize>,
+    /// The index each of them is touched at.
+    touched: HashMap<usize, (Path, Span)>,
 }
 
-impl Walk<'_> {
-    fn shown(&self, v: Value) -> String {
-        match self.func.name_of(v) {
-            Some(name) => format!("%{name}"),
-            None => format!("%{}", v.0),
-        }
+impl<'f> Walk<'f> {
+    fn new(func: &'f Func, body: &Block) -> Self {
+        let mut inside: HashSet<Value> = body.params.iter().copied().collect();
+        body.walk(&mut |inst| {
+            inside.extend(&inst.results);
+            inst.blocks.iter().for_each(|b| inside.extend(&b.params));
+        });
+        let mut paths = HashMap::from([(body.params[0], Path::new())]);
+        body.walk(&mut |inst| {
+            let Op::Prim(prim) = inst.op else { return };
+            let fixed = |v: &Value| !inside.contains(v);
+            let (counted, other, left) = match inst.args[..] {
+                [a, b] if paths.contains_key(&a) && fixed(&b) => (a, b, true),
+                [a, b] if paths.contains_key(&b) && fixed(&a) => (b, a, false),
+                _ => return,
+            };
+            let apart = match prim {
+                Prim::IAdd | Prim::ISub | Prim::WAdd | Prim::WSub => true,
+                // Products that wrap meet again after more iterations than can be run.
+                Prim::IMul | Prim::WMul => {
+                    let factor = func.as_const(other);
+                    matches!(factor, Some(Scalar::I64(k)) if k != 0 && k.unsigned_abs() < 1 << 16)
+                }
+                _ => false,
+            };
+            if apart {
+                let mut path = paths[&counted].clone();
+                path.push((prim, other, left));
+                paths.insert(inst.results[0], path);
+            }
+        });
+        let carries = body.params[1..].to_vec();
+        Walk { func, paths, carries, versions: HashMap::new(), touched: HashMap::new() }
     }
 
-    fn block(&mut self, block: &Block) -> Result<(), String> {
+    fn block(&mut self, block: &Block) -> Result<(), Conflict> {
         block.insts.iter().try_for_each(|inst| self.inst(inst))
     }
 
-    fn inst(&mut self, inst: &Inst) -> Result<(), String> {
+    /// Sees that an instruction touches the elements of one index only: that of its iteration. Otherwise says where
+    /// another is touched.
+    fn own(&mut self, inst: &Inst, carry: usize) -> Result<(), Span> {
+        let one = Some(Scalar::I64(1));
+        let single = match &inst.op {
+            Op::Load | Op::Store => true,
+            Op::Array(ArrayOp::Peek | ArrayOp::Poke) => self.func.ty(inst.args[0]).rank() == 1,
+            Op::Array(ArrayOp::Slice | ArrayOp::Put | ArrayOp::AddSlice) => {
+                self.func.as_const(inst.args[2]) == one
+            }
+            _ => false,
+        };
+        let path = inst.args.get(1).and_then(|index| self.paths.get(index));
+        let (true, Some(path)) = (single, path) else { return Err(inst.span) };
+        let (first, at) = self.touched.entry(carry).or_insert_with(|| (path.clone(), inst.span));
+        match first == path {
+            true => Ok(()),
+            // The counter itself is the index that is meant.
+            false => Err(if path.is_empty() { *at } else { inst.span }),
+        }
+    }
+
+    fn inst(&mut self, inst: &Inst) -> Result<(), Conflict> {
+        let conflict = |kind| Err(Conflict { kind, span: inst.span });
         if inst.op == Op::ExitIf {
-            return Err(
-                "a parallel loop cannot be left early: other iterations may have run".into()
-            );
+            return conflict(ConflictKind::Exit);
         }
         let carried = |v: &Value| self.versions.get(v).copied();
         let touched: Vec<Option<usize>> = inst.args.iter().map(carried).collect();
-        let one = Some(Scalar::I64(1));
-        let at_counter = inst.args.get(1) == Some(&self.counter);
-        let own = match &inst.op {
-            Op::Load | Op::Store => at_counter,
-            Op::Array(ArrayOp::Peek | ArrayOp::Poke) => {
-                at_counter && self.func.ty(inst.args[0]).rank() == 1
-            }
-            Op::Array(ArrayOp::Slice | ArrayOp::Put | ArrayOp::AddSlice) => {
-                at_counter && self.func.as_const(inst.args[2]) == one
-            }
-            Op::Dim(_) => true,
-            _ => false,
-        };
         match inst.op {
             Op::For | Op::While => {
                 let bounds = if inst.op == Op::For { 2 } else { 0 };
@@ -102,12 +208,13 @@ impl Walk<'_> {
                     match step.op {
                         Op::ExitIf => {
                             self.block(&step.blocks[0])?;
-                            self.hands_on(&step.blocks[0].yields, &touched[bounds..])?;
+                            let yields = &step.blocks[0].yields;
+                            self.hands_on(yields, &touched[bounds..], step.span)?;
                         }
                         _ => self.inst(step)?,
                     }
                 }
-                return self.hands_on(&body.yields, &touched[bounds..]);
+                return self.hands_on(&body.yields, &touched[bounds..], inst.span);
             }
             Op::If => {
                 for block in &inst.blocks {
@@ -120,36 +227,85 @@ impl Walk<'_> {
                         self.versions.insert(*r, *carry);
                     }
                 }
-                return self.hands_on(&inst.blocks[1].yields, &ends);
+                return self.hands_on(&inst.blocks[1].yields, &ends, inst.span);
             }
+            // Only looks at shapes.
+            Op::Dim(_) | Op::Array(ArrayOp::Conform(Check::Slice)) => return Ok(()),
             _ => {}
         }
-        let first = touched.iter().position(Option::is_some);
-        match first {
+        match touched.iter().position(Option::is_some) {
             None => Ok(()),
-            Some(0) if own && touched[1..].iter().all(Option::is_none) => {
+            Some(0) if touched[1..].iter().all(Option::is_none) => {
+                let carry = touched[0].unwrap_or(0);
+                self.own(inst, carry).map_err(|span| {
+                    let kind = ConflictKind::Touch(self.carries[carry]);
+                    Conflict { kind, span }
+                })?;
                 if inst.op.takes().is_some() {
-                    self.versions.insert(inst.results[0], touched[0].unwrap_or(0));
+                    self.versions.insert(inst.results[0], carry);
                 }
                 Ok(())
             }
-            Some(k) => Err(format!(
-                "an iteration of the parallel loop may touch `{}` only at its own index `{}`; read another array, or leave out `parallel`",
-                self.shown(inst.args[k]),
-                self.shown(self.counter)
-            )),
+            Some(k) => {
+                let carry = touched[k].unwrap_or(0);
+                conflict(ConflictKind::Touch(self.carries[carry]))
+            }
         }
     }
 
     /// Values handed on belong to these carries.
-    fn hands_on(&self, values: &[Value], carries: &[Option<usize>]) -> Result<(), String> {
+    fn hands_on(
+        &self,
+        values: &[Value],
+        carries: &[Option<usize>],
+        span: Span,
+    ) -> Result<(), Conflict> {
         let wrong = |(v, k): &(&Value, &Option<usize>)| self.versions.get(*v) != k.as_ref();
         match values.iter().zip(carries).find(wrong) {
             None => Ok(()),
-            Some((v, _)) => Err(format!(
-                "the parallel loop hands on `{}` in the place of an array it carries",
-                self.shown(*v)
-            )),
+            Some((v, _)) => Err(Conflict { kind: ConflictKind::HandsOn(*v), span }),
+        }
+    }
+}
+
+/// Whether what a function gives as its result `k` is the storage of this parameter, changed in place.
+pub fn hands_back(func: &Func, param: Value, k: usize) -> bool {
+    let mut versions = HashSet::from([param]);
+    follow(&func.body, &mut versions);
+    func.body.yields.get(k).is_some_and(|y| versions.contains(y))
+}
+
+/// Notes the versions of an array that stay in its storage.
+fn follow(block: &Block, versions: &mut HashSet<Value>) {
+    for inst in &block.insts {
+        match inst.op {
+            Op::For | Op::While => {
+                let bounds = if inst.op == Op::For { 2 } else { 0 };
+                let body = &inst.blocks[0];
+                let carried = inst.args[bounds..].iter().position(|a| versions.contains(a));
+                versions.extend(carried.map(|k| body.params[k + 1]));
+                follow(body, versions);
+                let exits = body.insts.iter().filter(|i| i.op == Op::ExitIf).map(|i| &i.blocks[0]);
+                let mut ends = exits.chain([body]);
+                if let Some(k) = carried
+                    && ends.all(|end| versions.contains(&end.yields[k]))
+                {
+                    versions.insert(inst.results[k]);
+                }
+            }
+            Op::If => {
+                inst.blocks.iter().for_each(|b| follow(b, versions));
+                for (k, r) in inst.results.iter().enumerate() {
+                    if inst.blocks.iter().all(|b| versions.contains(&b.yields[k])) {
+                        versions.insert(*r);
+                    }
+                }
+            }
+            Op::ExitIf => follow(&inst.blocks[0], versions),
+            _ if inst.op.takes().is_some() && versions.contains(&inst.args[0]) => {
+                versions.insert(inst.results[0]);
+            }
+            _ => {}
         }
     }
 }

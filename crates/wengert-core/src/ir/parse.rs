@@ -13,7 +13,7 @@
 mod parts;
 
 use super::builder::Builder;
-use super::func::{Block, Func, Module, Value};
+use super::func::{Block, Func, Module, Numbering, Value};
 use super::lex::{Token, tokens};
 use super::spell;
 use super::types::{MAX_RANK, Op, Phase, Type};
@@ -497,6 +497,14 @@ impl Parser {
                 self.word("for")?;
                 let mut looping = self.looping(b, "for")?;
                 looping.3[0].parallel = true;
+                Ok(looping)
+            }
+            "counted" | "hidden" => {
+                let numbering =
+                    if word == "counted" { Numbering::ByCounter } else { Numbering::Hidden };
+                self.word("for")?;
+                let mut looping = self.looping(b, "for")?;
+                looping.3[0].numbering = numbering;
                 Ok(looping)
             }
             _ => Err(self.no_operation(word, span)),

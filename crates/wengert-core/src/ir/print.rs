@@ -3,7 +3,7 @@
 //! Constants are printed where they are used; every other value is `%7`, or `%h.7` where the user
 //! called it `h`. `parse` reads this back.
 
-use super::func::{Block, Func, Inst, LoopPlan, Module, Rule, Value};
+use super::func::{Block, Func, Inst, LoopPlan, Module, Numbering, Rule, Value};
 use super::infer;
 use super::types::{Op, Phase};
 use std::fmt::{self, Display, Write};
@@ -28,7 +28,11 @@ impl Display for Module {
 
 impl Display for LoopPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = if self.bounded { "for" } else { "while" };
+        let kind = match (self.parallel, self.bounded) {
+            (true, _) => "parallel for",
+            (false, true) => "for",
+            (false, false) => "while",
+        };
         write!(
             f,
             "loop @{} {kind} carries {} state {} finals (",
@@ -155,7 +159,12 @@ fn inst(f: &mut fmt::Formatter<'_>, func: &Func, i: &Inst, depth: usize) -> fmt:
             let counter = Values(func, &body.params[..1]);
             let inits = if i.op == Op::For {
                 let (lo, hi) = (Values(func, &i.args[..1]), Values(func, &i.args[1..2]));
-                let mark = if body.parallel { "parallel " } else { "" };
+                let mark = match body.numbering {
+                    _ if body.parallel => "parallel ",
+                    Numbering::FromStart => "",
+                    Numbering::ByCounter => "counted ",
+                    Numbering::Hidden => "hidden ",
+                };
                 write!(f, "{mark}for {counter} in {lo}..{hi}")?;
                 &i.args[2..]
             } else {

@@ -49,7 +49,7 @@ impl Pairs<'_> {
 
     fn blocks(&mut self, here: &Block, there: &Block) -> bool {
         self.define(&here.params, &there.params)
-            && here.parallel == there.parallel
+            && (here.parallel, here.numbering) == (there.parallel, there.numbering)
             && here.insts.len() == there.insts.len()
             && here.insts.iter().zip(&there.insts).all(|(a, b)| self.insts(a, b))
             && self.uses(&here.yields, &there.yields)

@@ -3,7 +3,7 @@
 use crate::ops::Prim;
 
 /// Operations that are not rows of the table of scalar operations.
-const OTHERS: [&str; 37] = [
+const OTHERS: [&str; 39] = [
     "len",
     "dim",
     "load",
@@ -16,6 +16,8 @@ const OTHERS: [&str; 37] = [
     "if",
     "for",
     "parallel",
+    "counted",
+    "hidden",
     "while",
     "exit_if",
     "call",

@@ -508,7 +508,9 @@ impl<'a> Verifier<'a> {
             return Err(self.error(inst.span, message));
         }
         if inst.blocks[0].parallel {
-            parallel::independent(self.func, inst).map_err(|m| self.error(inst.span, m))?;
+            let counter = inst.blocks[0].params[0];
+            parallel::independent(self.func, inst)
+                .map_err(|c| self.error(inst.span, c.message(self.func, counter)))?;
         }
         for (k, init) in inst.args.iter().enumerate().skip(bounds) {
             self.takes(*init, Taker::new(inst, k))?;

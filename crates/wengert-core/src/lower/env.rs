@@ -85,6 +85,10 @@ pub(super) enum UnsetReason {
     Break,
     /// Values of different kinds on the paths that lead here.
     Kind,
+    /// Every iteration of a parallel loop has one of its own.
+    Own,
+    /// A sum over the iterations of a parallel loop, which is there after it.
+    Sum,
     /// It may share memory with this other array, which has been written since.
     Stale(Arc<str>),
 }

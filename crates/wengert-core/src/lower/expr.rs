@@ -208,6 +208,22 @@ pub(super) fn maybe_unset(name: &str, unset: &Unset, span: Span) -> Diagnostic {
             "the paths join here".into(),
             "give it a number, or an array of one rank, on every path; or use two names".into(),
         ),
+        UnsetReason::Own => (
+            "parallel",
+            format!("`{name}` is read where no iteration of the parallel loop has set it"),
+            "every iteration has its own".into(),
+            format!(
+                "set `{name}` in the iteration before it is read; keep what is needed after the loop in an array, one element for each iteration"
+            ),
+        ),
+        UnsetReason::Sum => (
+            "parallel",
+            format!("`{name}` is read inside the parallel loop that sums it up"),
+            "its iterations run in any order, so there is no sum before the last".into(),
+            format!(
+                "do nothing with `{name}` in the loop but `+=` and `-=`, or leave out `parallel`"
+            ),
+        ),
         UnsetReason::Stale(other) => (
             "ambiguous-alias",
             format!(

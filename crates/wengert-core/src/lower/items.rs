@@ -2,6 +2,7 @@
 
 use super::env::{Binding, Unset, UnsetReason};
 use super::operand::Operand;
+use super::parallel::not_around_a_loop;
 use super::{Lowered, Lowering};
 use crate::ir::{Op, Value};
 use crate::ops::Prim;
@@ -128,6 +129,7 @@ impl Lowering<'_> {
                 }
             }
             IterKind::Zip(all) => self.zipped(all, iter.span)?,
+            IterKind::Parallel(_) => return Err(not_around_a_loop(iter.span)),
             IterKind::Reversed(of) => match self.items(of)? {
                 Source::Counted(of, n) => Source::Counted(Items::Reversed(Box::new(of), n), n),
                 Source::Written(items) => Source::Written(items.into_iter().rev().collect()),

@@ -13,6 +13,7 @@ use super::guess::{Carry, Found, Guess};
 use super::items::{Items, Source};
 use super::names::{always, escapes, escapes_of, set_at_breaks};
 use super::operand::Operand;
+use super::parallel::Sum;
 use super::stmt::{BROKEN, CONTINUED, RETURNED, left_with};
 use super::{Lowered, Lowering};
 use crate::ir::{Op, Type, Value};
@@ -26,7 +27,21 @@ const MAX_ROUNDS: usize = 200;
 
 /// What a loop does each time before its body.
 enum Kind<'e> {
-    For { target: &'e Target, items: Items, from: Value, to: Value, at: Span },
+    For {
+        target: &'e Target,
+        items: Items,
+        from: Value,
+        to: Value,
+        at: Span,
+    },
+    /// One whose iterations run in any order.
+    Parallel {
+        target: &'e Target,
+        items: &'e Items,
+        range: (Value, Value),
+        at: Span,
+        sums: &'e [Sum],
+    },
     While(&'e Expr),
 }
 
@@ -39,7 +54,7 @@ impl<'e> Kind<'e> {
     /// What each iteration assigns first.
     fn target(&self) -> Option<&'e Target> {
         match self {
-            Kind::For { target, .. } => Some(target),
+            Kind::For { target, .. } | Kind::Parallel { target, .. } => Some(target),
             Kind::While(_) => None,
         }
     }
@@ -63,10 +78,32 @@ impl Lowering<'_> {
             let (items, from, to) = self.range(lo, hi, by, step.span)?;
             return self.looping(&Kind::For { target, items, from, to, at: iter.span }, body, span);
         }
+        if let IterKind::Parallel(over) = &iter.kind {
+            return self.parallel_loop(target, over, body, span);
+        }
         match self.items(iter)? {
             Source::Written(items) => self.written_out(target, items, body, span),
             Source::Counted(items, to) => self.counted(target, items, to, iter.span, body, span),
         }
+    }
+
+    /// A loop whose iterations are independent; gives back what its sums are sums of.
+    pub(super) fn independent_loop(
+        &mut self,
+        (target, items): (&Target, &Items),
+        range: (Value, Value),
+        over: &Iter,
+        sums: &[Sum],
+        body: &[Stmt],
+        span: Span,
+    ) -> Lowered<Vec<Sum>> {
+        let kind = Kind::Parallel { target, items, range, at: over.span, sums };
+        self.looping(&kind, body, span)?;
+        let found = std::mem::take(&mut self.sums);
+        if found == sums {
+            self.mark_parallel(over.span)?;
+        }
+        Ok(found)
     }
 
     /// A loop over items counted from 0.
@@ -121,6 +158,13 @@ impl Lowering<'_> {
     fn looping(&mut self, kind: &Kind, body: &[Stmt], span: Span) -> Lowered<()> {
         let key = (self.scopes.last().map_or(0, |s| s.path), span);
         let mut guess = self.first_guess(kind.target(), body);
+        if let Kind::Parallel { sums, .. } = kind {
+            for sum in *sums {
+                if let Some((Binding::Array(view), _)) = self.env.own(&sum.parts()) {
+                    guess.storage.insert(view.storage);
+                }
+            }
+        }
         if let Some(found) = self.found.get(&key) {
             guess.widen(self.recalled(found));
         }
@@ -168,9 +212,12 @@ impl Lowering<'_> {
         let carries = self.prepare(guess, span)?;
         let mut args = Vec::new();
         let counter = match kind {
-            Kind::For { target: Target::Name(n), items: Items::Range { by: None, .. }, .. } => {
-                Some(Arc::from(n.text.as_str()))
-            }
+            Kind::For { target: Target::Name(n), items: Items::Range { by: None, .. }, .. }
+            | Kind::Parallel {
+                target: Target::Name(n),
+                items: Items::Range { by: None, .. },
+                ..
+            } => Some(Arc::from(n.text.as_str())),
             _ => None,
         };
         let mut params: Vec<(Type, Option<Arc<str>>)> = vec![(Type::I64, counter)];
@@ -218,6 +265,14 @@ impl Lowering<'_> {
                 let item = self.item(items, values[0], *at)?;
                 self.assign(target, item, target.span())?;
             }
+            Kind::Parallel { target, items, at, sums, .. } => {
+                let item = self.item(items, values[0], *at)?;
+                self.assign(target, item, target.span())?;
+                let zero = self.b.i64(0);
+                for sum in *sums {
+                    self.env.bind(&sum.part(), Binding::Scalar(zero), span);
+                }
+            }
             Kind::While(cond) => {
                 let goes_on = self.condition(cond)?;
                 if self.constant_condition(goes_on) != Some(true) {
@@ -235,13 +290,18 @@ impl Lowering<'_> {
                 self.exit(left, &[], &mut head, span)?;
             }
         }
+        if let Kind::Parallel { range, sums, .. } = kind {
+            self.sums = self.keep_parts(sums, (values[0], range.0), span)?;
+        }
         let yields = self.yields(&mut head)?;
         let block = self.b.close_block(yields);
         let inner = std::mem::replace(&mut self.env, before);
         self.b.at(span);
         let types: Vec<Type> = params[1..].iter().map(|(t, _)| *t).collect();
         let (op, args) = match kind {
-            Kind::For { from, to, .. } => (Op::For, [*from, *to].into_iter().chain(args).collect()),
+            Kind::For { from, to, .. } | Kind::Parallel { range: (from, to), .. } => {
+                (Op::For, [*from, *to].into_iter().chain(args).collect())
+            }
             Kind::While(_) => (Op::While, args),
         };
         let results = self.b.inst(op, args, &types, vec![block]);

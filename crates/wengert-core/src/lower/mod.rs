@@ -34,6 +34,7 @@ mod items;
 mod looping;
 mod names;
 mod operand;
+mod parallel;
 mod params;
 mod place;
 mod recursion;
@@ -151,6 +152,8 @@ struct Lowering<'t> {
     /// The variables that are set wherever the loop being lowered is left by `break`, each with the hidden
     /// variable that holds it then.
     kept: Vec<(String, String)>,
+    /// What the parallel loop lowered last sums up.
+    sums: Vec<parallel::Sum>,
     /// How many calls have been written out.
     expansions: usize,
     /// Functions that call themselves.
@@ -177,6 +180,7 @@ impl<'t> Lowering<'t> {
             scopes: Vec::new(),
             found: HashMap::new(),
             kept: Vec::new(),
+            sums: Vec::new(),
             expansions: 0,
             recursive,
         };

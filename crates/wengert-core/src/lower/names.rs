@@ -142,7 +142,7 @@ pub(super) fn iter_exprs(iter: &Iter, f: &mut dyn FnMut(&Expr)) {
             start.iter().for_each(f);
         }
         IterKind::Zip(all) => all.iter().for_each(|i| iter_exprs(i, f)),
-        IterKind::Reversed(of) => iter_exprs(of, f),
+        IterKind::Reversed(of) | IterKind::Parallel(of) => iter_exprs(of, f),
     }
 }
 

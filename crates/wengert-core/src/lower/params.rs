@@ -283,7 +283,7 @@ fn demand_iter(iter: &Iter, names: &mut BTreeSet<String>) {
             start.iter().for_each(|s| demand(s, names));
         }
         IterKind::Zip(all) => all.iter().for_each(|i| demand_iter(i, names)),
-        IterKind::Reversed(of) => demand_iter(of, names),
+        IterKind::Reversed(of) | IterKind::Parallel(of) => demand_iter(of, names),
     }
 }
 

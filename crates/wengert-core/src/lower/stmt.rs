@@ -2,7 +2,7 @@
 
 use super::arith::list_arithmetic;
 use super::call::Callable;
-use super::env::Binding;
+use super::env::{Binding, UnsetReason};
 use super::expr::maybe_unset;
 use super::names::{diverges, escapes_of};
 use super::operand::{Operand, described_operand};
@@ -273,6 +273,13 @@ impl Lowering<'_> {
                         .help(format!("set it first: `{} = 0.0`", name.text))
                 })?;
                 if let Binding::Maybe(unset) = &binding {
+                    if matches!(unset.reason, UnsetReason::Sum) {
+                        let right = self.expr(value)?;
+                        let value = (&right, value.span);
+                        if self.add_to_part(&name.text, op, value, name.span)? {
+                            return Ok(());
+                        }
+                    }
                     return Err(maybe_unset(&name.text, unset, name.span));
                 }
                 let old = self.bound(&name.text, &binding, name.span)?;

@@ -113,6 +113,7 @@ pub fn instead(name: &str) -> Option<&'static str> {
 #[rustfmt::skip]
 const INSTEAD: &[(&[&str], &str)] = &[
     (&["print"], "return the value instead: `return x, y` gives several"),
+    (&["parallel"], "it goes around the range of a loop: `for i in wengert.parallel(range(n)):`"),
     (&["gamma"], "write `math.exp(math.lgamma(x))`, which it is for positive x"),
     (&["remainder"], "write `x - y * np.round(x / y)`, or `x % y`"),
     (&["numpy.linalg.inv", "numpy.linalg.pinv"],
@@ -212,7 +213,6 @@ pub(super) fn reserved(path: &str) -> Option<&'static str> {
 #[rustfmt::skip]
 const RESERVED: &[(&str, &str)] = &[
     ("wengert.fixed_point", "write the iteration as a `while` loop; its derivative is that of the steps taken"),
-    ("wengert.parallel",    "write `range`: the loop means the same, run in order"),
     ("wengert.solve",       "write the elimination as a loop over the columns, or solve outside and pass the result"),
     ("numpy.linalg.solve",  "write the elimination as a loop over the columns, or solve outside and pass the result"),
     ("wengert.checkpoint",  "leave it out: the function means the same, and keeps what its derivative needs"),
@@ -257,7 +257,7 @@ pub const MEMBERS: &[(Library, &[&str])] = &[
         "softmax", "softplus", "xlogy",
     ]),
     (Wengert, &[
-        "digamma", "erf", "erfc", "lgamma", "logaddexp", "logsumexp", "normcdf", "norminv", "polygamma",
+        "digamma", "erf", "erfc", "lgamma", "logaddexp", "logsumexp", "normcdf", "norminv", "parallel", "polygamma",
         "relu", "sigmoid", "softmax", "softplus", "stop_gradient", "xlogy",
     ]),
 ];

@@ -315,6 +315,10 @@ impl Printer {
                 format!("zip({})", of.join(", "))
             }
             IterKind::Reversed(of) => format!("reversed({})", self.iter(of)),
+            IterKind::Parallel(of) => {
+                let of = self.iter(of);
+                format!("{}({of})", self.builtin("parallel"))
+            }
         }
     }
 

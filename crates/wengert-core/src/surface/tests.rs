@@ -80,6 +80,7 @@ fn over(iter: &Iter) -> String {
             format!("(zip {})", of.iter().map(over).collect::<Vec<_>>().join(", "))
         }
         IterKind::Reversed(of) => format!("(reversed {})", over(of)),
+        IterKind::Parallel(of) => format!("(parallel {})", over(of)),
     }
 }
 

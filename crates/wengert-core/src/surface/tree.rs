@@ -242,6 +242,8 @@ pub enum IterKind {
     Zip(Vec<Iter>),
     /// `reversed(of)`: the items from the last to the first.
     Reversed(Box<Iter>),
+    /// `wengert.parallel(of)`: the iterations run in any order. A range, and around no other.
+    Parallel(Box<Iter>),
 }
 
 /// What can be assigned to.

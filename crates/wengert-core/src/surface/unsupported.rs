@@ -67,6 +67,8 @@ catalogue! {
         => "set a bool before the loop, change it before `break`, and test it after the loop";
     RANGE_ARGUMENTS "`range` takes one to three arguments, by position"
         => "write `range(stop)`, `range(start, stop)` or `range(start, stop, step)`";
+    PARALLEL_ARGUMENTS "`parallel` takes the range of a `for` loop"
+        => "write `for i in wengert.parallel(range(n)):`";
     ENUMERATE_ARGUMENTS "`enumerate` takes what it goes over and, if wanted, a start"
         => "write `enumerate(x)` or `enumerate(x, start)`";
     ZIP_ARGUMENTS "`zip` takes at least one argument, all by position"

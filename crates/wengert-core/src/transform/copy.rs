@@ -117,7 +117,12 @@ impl Copier {
         }
         self.insts_with(func, b, block, hook);
         let yields = self.all(func, b, &block.yields);
-        Block { parallel: block.parallel, end: block.end, ..b.close_block(yields) }
+        Block {
+            parallel: block.parallel,
+            numbering: block.numbering,
+            end: block.end,
+            ..b.close_block(yields)
+        }
     }
 
     /// Copies one instruction as it is.

@@ -486,7 +486,8 @@ impl Jvp<'_> {
             }
         }
         let yields = self.yields(body, carries);
-        let block = Block { parallel: body.parallel, ..self.b.close_block(yields) };
+        let (parallel, numbering) = (body.parallel, body.numbering);
+        let block = Block { parallel, numbering, ..self.b.close_block(yields) };
         (self.primal, self.tangents) = outer;
         self.finish(inst, args, vec![block]);
         Ok(())

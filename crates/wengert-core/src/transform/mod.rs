@@ -35,6 +35,7 @@ pub mod reuse;
 pub mod scalars;
 pub mod shapes;
 pub mod simplify;
+pub mod spread;
 pub mod stores;
 #[cfg(test)]
 mod testing;

@@ -315,7 +315,8 @@ impl Replacing<'_> {
             copier.insts_with(func, b, block, &mut |copier, b, inst| self.inst(copier, b, inst));
             let yields = self.all(copier, b, &block.yields);
             // Marks that no longer hold are taken off afterwards.
-            Block { parallel: block.parallel, ..b.close_block(yields) }
+            let (parallel, numbering) = (block.parallel, block.numbering);
+            Block { parallel, numbering, ..b.close_block(yields) }
         });
         let blocks = blocks.collect();
         let named = self.types(&inst.results);

@@ -11,7 +11,7 @@ use super::site::{Site, SiteKind};
 use crate::context::field;
 use cranelift_codegen::ir::types::{F32, F64, I8, I64};
 use cranelift_codegen::ir::{self, InstBuilder};
-use wengert_core::ir::Value;
+use wengert_core::ir::{Numbering, Value};
 use wengert_core::span::Span;
 
 /// A loop around the code being emitted.
@@ -20,6 +20,7 @@ pub(super) struct OpenLoop {
     pub(super) span: Span,
     pub(super) counter: ir::Value,
     pub(super) start: ir::Value,
+    pub(super) numbering: Numbering,
     /// The first value defined in it: values are numbered in the order of the text.
     pub(super) first: Value,
 }
@@ -30,8 +31,8 @@ pub(super) struct Cold {
     site: usize,
     passes_through: bool,
     operands: Vec<ir::Value>,
-    /// Innermost first: counter and start.
-    counters: Vec<(ir::Value, ir::Value)>,
+    /// Innermost first: counter, and the start where iterations are counted from there.
+    counters: Vec<(ir::Value, Option<ir::Value>)>,
 }
 
 impl Emitter<'_, '_, '_> {
@@ -73,8 +74,13 @@ impl Emitter<'_, '_, '_> {
         let block = self.b.create_block();
         self.b.set_cold_block(block);
         let passes_through = matches!(kind, SiteKind::Call);
-        let loops: Vec<Span> = self.loops.iter().rev().map(|l| l.span).collect();
-        let counters = self.loops.iter().rev().map(|l| (l.counter, l.start)).collect();
+        let seen = self.loops.iter().rev().filter(|l| l.numbering != Numbering::Hidden);
+        let loops: Vec<Span> = seen.clone().map(|l| l.span).collect();
+        let counters = seen.map(|l| match l.numbering {
+            Numbering::ByCounter => (l.counter, None),
+            _ => (l.counter, Some(l.start)),
+        });
+        let counters = counters.collect();
         let site = self.compiler.sites.len();
         self.compiler.sites.push(Site { kind, span, loops });
         self.cold.push(Cold { block, site, passes_through, operands: operands.to_vec(), counters });
@@ -99,7 +105,10 @@ impl Emitter<'_, '_, '_> {
             if !cold.counters.is_empty() {
                 let base = self.load_context(I64, field::COUNTERS);
                 for (k, (counter, start)) in cold.counters.iter().enumerate() {
-                    let iteration = self.b.ins().isub(*counter, *start);
+                    let iteration = match start {
+                        Some(start) => self.b.ins().isub(*counter, *start),
+                        None => *counter,
+                    };
                     self.b.ins().store(self.regions.context, iteration, base, 8 * k as i32);
                 }
             }

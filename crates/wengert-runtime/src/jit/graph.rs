@@ -1,9 +1,10 @@
 //! Which functions are compiled, and what is known of each before it is.
 
-use super::CompileError;
+use super::link::{Frame, Pieces};
+use super::{CompileError, abi};
 use std::collections::{HashMap, HashSet};
 use wengert_core::interp::MAX_CALLS;
-use wengert_core::ir::{Func, LoopPlan, Module, Op, Phase, Type};
+use wengert_core::ir::{Func, LoopPlan, Module, Op, Phase, Type, parallel, verify};
 use wengert_core::math;
 
 /// The functions reachable from the entries.
@@ -13,6 +14,9 @@ pub(super) struct Graph<'m> {
     /// The outlined loops among them.
     pub(super) plans: Vec<&'m LoopPlan>,
     framed: Vec<&'m str>,
+    module: &'m Module,
+    /// Outlined loops that nobody but the driver runs, both ways.
+    by_driver: HashSet<&'m str>,
     infos: HashMap<&'m str, Info>,
 }
 
@@ -38,6 +42,7 @@ impl<'m> Graph<'m> {
             let func = func.ok_or_else(|| CompileError::UnknownEntry(name.to_string()))?;
             framed.push(&*func.name);
         }
+        let (mut driven, mut called_plainly) = (HashSet::new(), HashSet::new());
         let mut calls: HashMap<&str, Vec<&str>> = HashMap::new();
         let mut open = framed.clone();
         while let Some(name) = open.pop() {
@@ -48,8 +53,12 @@ impl<'m> Graph<'m> {
             }
             let mut called = Vec::new();
             func.body.walk(&mut |inst| match &inst.op {
-                Op::Call(callee) => called.push(&**callee),
+                Op::Call(callee) => {
+                    called_plainly.insert(&**callee);
+                    called.push(&**callee);
+                }
                 Op::Drive(name, phase) => {
+                    driven.insert((&**name, *phase));
                     let plan = module.plan(name).unwrap_or_else(|| unreachable!("verified"));
                     called.push(match phase {
                         Phase::Forward => &*plan.record,
@@ -71,7 +80,16 @@ impl<'m> Graph<'m> {
             module.funcs.iter().filter(|f| calls.contains_key(&*f.name)).collect();
         let framed = funcs.iter().map(|f| &*f.name).filter(|f| framed.contains(f)).collect();
         let infos = infos(&funcs, &calls);
-        Ok(Graph { funcs, plans, framed, infos })
+        // What is recorded on threads must be reversed by the driver too, which knows where it lies.
+        let by_driver = |plan: &&LoopPlan| {
+            let phases = [Phase::Forward, Phase::Reverse].map(|phase| (&*plan.name, phase));
+            let steps = [&*plan.record, &*plan.reverse];
+            plan.is_only_run()
+                || (phases.iter().all(|phase| driven.contains(phase))
+                    && !steps.iter().any(|step| called_plainly.contains(step)))
+        };
+        let by_driver = plans.iter().copied().filter(by_driver).map(|plan| &*plan.name).collect();
+        Ok(Graph { funcs, plans, framed, module, by_driver, infos })
     }
 
     /// The functions that are called on frames: entries, and those of outlined loops.
@@ -83,6 +101,47 @@ impl<'m> Graph<'m> {
     pub(super) fn several_tapes(&self) -> bool {
         let tapes = |f: &Func| f.param_types().iter().filter(|t| **t == Type::Tape).count();
         self.infos.values().any(|info| info.makes_tapes) || self.funcs.iter().any(|f| tapes(f) > 1)
+    }
+
+    /// How pieces of a parallel loop can run at the same time: if each of its functions hands back the storage it is
+    /// given, and takes over nothing else.
+    pub(super) fn pieces(&self, plan: &LoopPlan) -> Option<Pieces> {
+        let frame = |name: &str, first: usize, carried: usize| {
+            let func = self.funcs.iter().find(|f| &*f.name == name)?;
+            let (params, results) = (func.param_types(), &func.results);
+            let mut arrays = Vec::new();
+            for (k, p) in func.params().iter().enumerate().skip(first) {
+                let ty = func.ty(*p);
+                let r = k - first;
+                if r >= carried {
+                    if ty.is_array() && verify::consumes(self.module, func, *p) {
+                        return None;
+                    }
+                } else if !ty.is_array() || !parallel::hands_back(func, *p, r) {
+                    return None;
+                } else {
+                    let start = abi::slots(&params);
+                    let places = (abi::slots(&params[..k]), start + abi::slots(&results[..r]));
+                    arrays.push((places.0, places.1, abi::slots(&[ty])));
+                }
+            }
+            let start = abi::slots(&params);
+            let tape = (params.last() == Some(&Type::Tape)).then(|| {
+                let last = results.len() - 1;
+                (start - 1, start + abi::slots(&results[..last]))
+            });
+            let ended = (first == 2).then(|| start + abi::slots(&results[..carried]));
+            Some(Frame { params: start, results: abi::slots(results), arrays, ended, tape })
+        };
+        if !plan.parallel || !self.by_driver.contains(&*plan.name) {
+            return None;
+        }
+        let forward = frame(&plan.record, 2, plan.carries)?;
+        let reverse = match plan.is_only_run() {
+            true => None,
+            false => Some(frame(&plan.reverse, 3, plan.state)?),
+        };
+        Some(Pieces { forward, reverse })
     }
 
     /// What is known of a function.

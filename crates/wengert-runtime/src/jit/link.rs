@@ -11,6 +11,7 @@ use cranelift_jit::JITModule;
 use cranelift_module::FuncId;
 use libloading::Library;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// A way into compiled code: parameters in consecutive slots of the frame, results after them.
 /// Gives back 0, or another number when a fault has been written to the context.
@@ -34,7 +35,7 @@ impl Step {
 }
 
 /// The functions of an outlined loop.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Plan {
     /// Runs iterations and records each.
     pub(crate) record: Step,
@@ -43,6 +44,32 @@ pub(crate) struct Plan {
     /// Runs iterations without recording; store-all needs none.
     #[allow(dead_code)]
     pub(crate) advance: Option<Step>,
+    /// How pieces of it can run at the same time, if they can.
+    pub(crate) pieces: Option<Pieces>,
+    /// Nanoseconds per iteration when it last ran, forward and backward; 0 before it has run.
+    pub(crate) pace: [AtomicU64; 2],
+}
+
+/// The frames of a parallel loop whose ranges can run at the same time.
+#[derive(Clone, Debug)]
+pub(crate) struct Pieces {
+    pub(crate) forward: Frame,
+    /// The same of the way back, where there is one.
+    pub(crate) reverse: Option<Frame>,
+}
+
+/// Where things lie in the frame of a function over a range, in words. The range comes first.
+#[derive(Clone, Debug)]
+pub(crate) struct Frame {
+    /// The words of the parameters; results come behind them.
+    pub(crate) params: usize,
+    pub(crate) results: usize,
+    /// Arrays that are handed back: first words of parameter and result, and how many there are.
+    pub(crate) arrays: Vec<(usize, usize, usize)>,
+    /// How far it came, and by which exit, among the results.
+    pub(crate) ended: Option<usize>,
+    /// The tape among the parameters and among the results.
+    pub(crate) tape: Option<(usize, usize)>,
 }
 
 /// What a run needs to know of its program.
@@ -67,6 +94,8 @@ pub(crate) struct Ways<F> {
     pub(crate) entries: Vec<F>,
     /// Record, reverse, advance.
     pub(crate) plans: Vec<(F, F, Option<F>)>,
+    /// Per plan.
+    pub(crate) pieces: Vec<Option<Pieces>>,
     pub(crate) sites: Vec<Site>,
     pub(crate) kernels: Vec<Kernel>,
     pub(crate) several_tapes: bool,
@@ -76,19 +105,27 @@ pub(crate) struct Ways<F> {
 impl<F> Ways<F> {
     /// The same with each function as something else.
     pub(crate) fn map<G>(self, mut f: impl FnMut(F) -> G) -> Ways<G> {
-        let Ways { entries, plans, sites, kernels, several_tapes, max_loops } = self;
+        let Ways { entries, plans, pieces, sites, kernels, several_tapes, max_loops } = self;
         let entries = entries.into_iter().map(&mut f).collect();
         let plans = plans.into_iter().map(|(r, v, a)| (f(r), f(v), a.map(&mut f))).collect();
-        Ways { entries, plans, sites, kernels, several_tapes, max_loops }
+        Ways { entries, plans, pieces, sites, kernels, several_tapes, max_loops }
     }
 }
 
 impl Ways<Step> {
     fn linked(self) -> Linked {
-        let plan = |(record, reverse, advance)| Plan { record, reverse, advance };
+        let plan = |((record, reverse, advance), pieces)| {
+            let pace = Default::default();
+            Plan { record, reverse, advance, pieces, pace }
+        };
+        // One tape per piece: a program that has several counts what all of them hold together.
+        let several = self.several_tapes;
+        let pieces = self.pieces.into_iter().map(|p: Option<Pieces>| {
+            p.filter(|p| !several || (p.forward.tape.is_none() && p.reverse.is_none()))
+        });
         Linked {
             entries: self.entries,
-            plans: self.plans.into_iter().map(plan).collect(),
+            plans: self.plans.into_iter().zip(pieces).map(plan).collect(),
             sites: self.sites,
             kernels: self.kernels,
             several_tapes: self.several_tapes,

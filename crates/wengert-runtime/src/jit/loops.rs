@@ -175,7 +175,8 @@ impl Emitter<'_, '_, '_> {
         self.bind_words(&params[..1], &words[..1]);
         self.bind_words(&carries, &words[first_carry..]);
         let (span, start, first) = (shape.inst.span, shape.start, params[0]);
-        self.loops.push(OpenLoop { span, counter, start, first });
+        let numbering = shape.inst.blocks[0].numbering;
+        self.loops.push(OpenLoop { span, counter, start, numbering, first });
     }
 
     /// The test at the bottom.

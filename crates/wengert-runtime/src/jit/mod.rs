@@ -51,7 +51,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use wengert_core::ir::{Func, Module, Op, verify};
 use wengert_core::span::Diagnostic;
-use wengert_core::transform::{flatten, pipeline};
+use wengert_core::transform::{flatten, pipeline, spread};
 
 /// Why a module could not be compiled.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -137,7 +137,7 @@ pub(crate) fn print(
 fn finished(module: &Module) -> Result<Module, CompileError> {
     verify::module(module).map_err(CompileError::Invalid)?;
     let module = pipeline::finish(module);
-    Ok(module)
+    Ok(spread::outline(&module).unwrap_or(module))
 }
 
 /// Room for the code of these functions in one piece: they call each other over distances of 32 bits. It is
@@ -443,13 +443,15 @@ impl<'l> Compiler<'l> {
         let frame = |name: &str| self.declared.get(name).and_then(|d| d.frame);
         let steps = entries.iter().filter_map(|name| frame(name)).collect();
         let plans = graph.plans.iter().filter_map(|plan| {
-            Some((frame(&plan.record)?, frame(&plan.reverse)?, frame(&plan.advance)))
+            let steps = (frame(&plan.record)?, frame(&plan.reverse)?, frame(&plan.advance));
+            Some((steps, graph.pieces(plan)))
         });
-        let plans = plans.collect();
+        let (plans, pieces) = plans.unzip();
         let max_loops = self.sites.iter().map(|s| s.loops.len()).max().unwrap_or(0);
         Ways {
             entries: steps,
             plans,
+            pieces,
             sites: std::mem::take(&mut self.sites),
             kernels: std::mem::take(&mut self.kernels),
             several_tapes: self.several_tapes,

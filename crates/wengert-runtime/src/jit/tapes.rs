@@ -315,7 +315,8 @@ impl Emitter<'_, '_, '_> {
             self.enter(short);
             let records = self.b.ins().udiv(held, size);
             let counter = self.b.ins().iadd(start, records);
-            self.loops.push(OpenLoop { span: inst.span, counter, start, first: body.params[0] });
+            let (span, first, numbering) = (inst.span, body.params[0], body.numbering);
+            self.loops.push(OpenLoop { span, counter, start, numbering, first });
             let fault = self.cold_block(SiteKind::Record, pop.span, &[]);
             self.loops.pop();
             self.b.ins().jump(fault, &[]);

@@ -10,6 +10,7 @@ mod faults;
 mod generated;
 mod kernels;
 mod loops;
+mod parallel;
 mod prims;
 mod random;
 mod standalone;
@@ -17,12 +18,13 @@ mod tape;
 mod tapes;
 mod threads;
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use wengert_core::fault::Fault;
 use wengert_core::interp::{Interp, Val};
-use wengert_core::ir::{Module, Type, parse};
+use wengert_core::ir::{Inst, Module, Type, parse};
 use wengert_core::ops::value::canonical_bits;
 use wengert_core::ops::{Array, Data, Elem, Scalar};
 use wengert_runtime::cc::cache::Cache;
@@ -121,7 +123,8 @@ impl Both {
         let program = Program::compile(&module, &names).unwrap_or_else(|e| panic!("{e}"));
         static MADE: AtomicUsize = AtomicUsize::new(0);
         let id = MADE.fetch_add(1, Ordering::Relaxed);
-        Both { program, printed: OnceLock::new(), options: Options::default(), module, id }
+        let options = Options { threads: NonZeroUsize::new(1), ..Options::default() };
+        Both { program, printed: OnceLock::new(), options, module, id }
     }
 
     /// The same for many, with few runs of the C compiler.
@@ -186,11 +189,29 @@ impl Both {
             Out::Array(x) => array(&Array::vector(x)),
             Out::Shaped(x) => array(&x),
         };
-        match program.call(entry, args, &self.options) {
+        let run = |options: &Options| match program.call(entry, args, options) {
             Ok((out, stats)) => (Ok(out.into_iter().map(bits).collect()), stats),
             Err(RunError::Fault(fault)) => (Err(fault), Stats::default()),
             Err(other) => panic!("{other}"),
+        };
+        let ran: (Ran, Stats) = run(&self.options);
+        // How much memory threads take depends on who is first. The tape's limit holds for each.
+        if self.is_parallel() && self.options.tape_limit.is_none() {
+            for threads in [2, 3, 8] {
+                let threads = NonZeroUsize::new(threads);
+                let (given, _) = run(&Options { threads, ..self.options.clone() });
+                assert_eq!(ran.0, given, "on one thread (left) and {threads:?} @{entry}{args:?}");
+            }
         }
+        ran
+    }
+
+    /// Whether a loop of it may run on threads.
+    fn is_parallel(&self) -> bool {
+        let mut any = self.module.loops.iter().any(|plan| plan.parallel);
+        let mut note = |inst: &Inst| any |= inst.blocks.iter().any(|b| b.parallel);
+        self.module.funcs.iter().for_each(|f| f.body.walk(&mut note));
+        any
     }
 
     /// Cranelift's program.
@@ -209,7 +230,7 @@ impl Both {
 
     /// To be run standalone, where a test asks for that.
     pub(crate) fn note(&self, entry: &str, args: &[Arg], wanted: &Ran) {
-        let Options { max_iterations, tape_limit, interrupt } = &self.options;
+        let Options { max_iterations, tape_limit, interrupt, .. } = &self.options;
         if tape_limit.is_none() && interrupt.is_none() {
             let program = (self.id, &self.module, *max_iterations);
             standalone::note(program, entry, args, wanted);

@@ -19,7 +19,11 @@ impl Parser {
     pub(super) fn plan(&mut self) -> Parsed<LoopPlan> {
         self.word("loop")?;
         let name = self.symbol()?;
-        let bounded = self.is_word("for");
+        let parallel = self.is_word("parallel");
+        if parallel {
+            self.next();
+        }
+        let bounded = parallel || self.is_word("for");
         self.word(if bounded { "for" } else { "while" })?;
         self.word("carries")?;
         let carries = self.count()?;
@@ -40,7 +44,7 @@ impl Parser {
         let record = self.symbol()?;
         self.word("reverse")?;
         let reverse = self.symbol()?;
-        Ok(LoopPlan { name, advance, record, reverse, carries, state, finals, bounded })
+        Ok(LoopPlan { name, advance, record, reverse, carries, state, finals, bounded, parallel })
     }
 
     /// `rule @f jvp @g vjp @h`; one of the two may be missing.

@@ -15,6 +15,7 @@ impl Converter<'_> {
                 Some("enumerate") => self.deeper(over.range(), |c| c.enumerate(call))?,
                 Some("zip") => self.deeper(over.range(), |c| c.zip(call))?,
                 Some("reversed") => self.deeper(over.range(), |c| c.reversed(call))?,
+                _ if self.is_parallel(call)? => self.parallel(call)?,
                 _ => IterKind::Items(self.expr(over)?),
             },
             _ => IterKind::Items(self.expr(over)?),
@@ -31,6 +32,29 @@ impl Converter<'_> {
             Callee::Builtin(name) => Some(name.text),
             _ => None,
         })
+    }
+
+    /// Whether this is `wengert.parallel(..)`, by whatever name.
+    fn is_parallel(&mut self, call: &ast::ExprCall) -> Converted<bool> {
+        let is_it = |name: &str| name == "parallel";
+        Ok(match &*call.func {
+            Py::Name(_) => self.python_iterator(call)?.as_deref().is_some_and(is_it),
+            Py::Attribute(attribute) => {
+                self.library_member(attribute)?.as_deref().is_some_and(is_it)
+            }
+            _ => false,
+        })
+    }
+
+    fn parallel(&mut self, call: &ast::ExprCall) -> Converted<IterKind> {
+        let ([of], []) = (&*call.arguments.args, &*call.arguments.keywords) else {
+            return Err(no::PARALLEL_ARGUMENTS.at(span(call.range())));
+        };
+        let of = self.iter(of)?;
+        match of.kind {
+            IterKind::Range { .. } => Ok(IterKind::Parallel(Box::new(of))),
+            _ => Err(no::PARALLEL_ARGUMENTS.at(of.span)),
+        }
     }
 
     fn range(&mut self, call: &ast::ExprCall) -> Converted<IterKind> {

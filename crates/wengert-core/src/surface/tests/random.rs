@@ -241,14 +241,19 @@ impl Trees {
             0 => IterKind::Range { start: trees.expr(1), stop: trees.expr(1), step: trees.expr(1) },
             _ => IterKind::Items(trees.expr(2)),
         };
-        let kind = match self.below(if depth == 0 { 2 } else { 5 }) {
+        let kind = match self.below(if depth == 0 { 2 } else { 6 }) {
             0 | 1 => plain(self),
             2 => {
                 let of = Box::new(self.iter(depth - 1));
                 IterKind::Enumerate { of, start: self.one_in(2).then(|| self.expr(1)) }
             }
             3 => IterKind::Zip((0..1 + self.below(3)).map(|_| self.iter(depth - 1)).collect()),
-            _ => IterKind::Reversed(Box::new(Iter { kind: plain(self), span: AT })),
+            4 => IterKind::Reversed(Box::new(Iter { kind: plain(self), span: AT })),
+            _ => {
+                let (start, stop, step) = (self.expr(1), self.expr(1), self.expr(1));
+                let kind = IterKind::Range { start, stop, step };
+                IterKind::Parallel(Box::new(Iter { kind, span: AT }))
+            }
         };
         Iter { kind, span: AT }
     }

@@ -9,7 +9,7 @@
 //! - per outermost loop, `advance`, `record` and `reverse` over a range of iterations, called
 //!   through the plan driver.
 //!
-//! Reading order: [`nest`] (where values are defined), [`layout`] (what is on the tape), [`reverse`]
+//! Reading order: [`chunks`] (parallel loops), [`nest`] (where values are defined), [`layout`] (what is on the tape), [`reverse`]
 //! with [`adjoints`], [`arrays`] and [`reverse_loop`] (the backward walk), [`tapes`] and [`calls`] (derivatives of what
 //! others made), [`remat`] (what to save: a minimum cut over [`flow`]), [`record`], [`report`] (what is
 //! saved, for people).
@@ -17,6 +17,7 @@
 mod adjoints;
 mod arrays;
 mod calls;
+pub(crate) mod chunks;
 mod flow;
 mod layout;
 mod nest;
@@ -32,6 +33,7 @@ use super::calls as calls_of;
 use super::{carries, copy, dce, registers, stores};
 use crate::ir::{Builder, Func, Module, Op, Type, Value};
 use crate::span::Diagnostic;
+use chunks::Chunks;
 use layout::Layout;
 use nest::Nest;
 use record::Record;
@@ -86,28 +88,45 @@ fn derive(
     refuse(func)?;
     let by = calls_of::parameters(func, wrt)?;
     let activity = Activity::new(func, &by);
-    let callees = calls::callees(module, func, &activity)?;
-    let nest = Nest::new(func, is_callee);
     // The caller decides what of a callee runs when.
-    let outlined = if is_callee { Vec::new() } else { outlined(&nest, &activity) };
+    if let Some((split, chunks)) = chunks::split(func, &activity).filter(|_| !is_callee) {
+        let by = calls_of::parameters(&split, wrt)?;
+        let activity = Activity::new(&split, &by);
+        return programs(module, &split, &by, &activity, &chunks, is_callee);
+    }
+    programs(module, func, &by, &activity, &[], is_callee)
+}
+
+fn programs(
+    module: &Module,
+    func: &Func,
+    by: &[Value],
+    activity: &Activity,
+    chunks: &[Chunks],
+    is_callee: bool,
+) -> Result<(Module, Vec<Arc<str>>), Diagnostic> {
+    let callees = calls::callees(module, func, activity)?;
+    let nest = Nest::new(func, is_callee);
+    let outlined = if is_callee { Vec::new() } else { outlined(&nest, activity, chunks) };
+    let outlined = Outlined { counters: &outlined, chunks };
     let (layout, preload) = (Layout::default(), Preload::new());
-    let dry = Reverse::function(module, &nest, &activity, &layout, &preload, &outlined, &by, true);
+    let dry = Reverse::function(module, &nest, activity, &layout, &preload, outlined, by, true);
     let asked = dry.asked.unwrap_or_default();
-    let mut layout = remat::plan(&nest, &activity, &asked);
+    let mut layout = remat::plan(&nest, activity, &asked);
     let preload = remat::preload(&nest, &layout, &asked);
     // What a loop tells, the loop around it may have to tell in turn.
     let reversed = loop {
         let reversed =
-            Reverse::function(module, &nest, &activity, &layout, &preload, &outlined, &by, false);
+            Reverse::function(module, &nest, activity, &layout, &preload, outlined, by, false);
         if reversed.told.is_subset(&layout.told) {
             break reversed;
         }
         layout.told.extend(reversed.told);
     };
-    let recorded = Record::function(module, &nest, &activity, &layout, &outlined);
+    let recorded = Record::function(module, &nest, activity, &layout, outlined.counters);
 
     let mut programs = Module { loops: reversed.plans, ..Module::default() };
-    programs.funcs.push(join(func, &by, &layout.given));
+    programs.funcs.push(join(func, by, &layout.given));
     programs.funcs.extend(recorded.iter().map(tidy));
     programs.funcs.extend(reversed.funcs.iter().map(tidy_reverse));
     Ok((programs, callees))
@@ -146,15 +165,25 @@ fn refuse(func: &Func) -> Result<(), Diagnostic> {
     }
 }
 
-/// Outermost active loops, by their counters, in walking order.
-fn outlined(nest: &Nest, activity: &Activity) -> Vec<Value> {
+/// The loops that become functions.
+#[derive(Clone, Copy)]
+struct Outlined<'a> {
+    /// All of them, by their counters, in walking order.
+    counters: &'a [Value],
+    /// Those over chunks of iterations.
+    chunks: &'a [Chunks],
+}
+
+/// Outermost active loops and those over chunks, by their counters, in walking order.
+fn outlined(nest: &Nest, activity: &Activity, chunks: &[Chunks]) -> Vec<Value> {
     let mut counters = Vec::new();
     for (id, info) in nest.blocks.iter().enumerate() {
         for inst in &info.block.insts {
             // A tape cannot be kept as part of a checkpoint: such a loop runs store-all.
             let is_loop = matches!(inst.op, Op::For | Op::While)
                 && inst.results.iter().all(|r| nest.func.ty(*r) != Type::Tape);
-            if is_loop && activity.is_active_inst(inst) && !nest.in_loop(id) {
+            let in_chunks = || chunks.iter().any(|c| c.counter == inst.blocks[0].params[0]);
+            if is_loop && activity.is_active_inst(inst) && (!nest.in_loop(id) || in_chunks()) {
                 counters.push(inst.blocks[0].params[0]);
             }
         }

@@ -286,7 +286,8 @@ impl<'a> Record<'a> {
             yields.extend([next, zero]);
         }
         yields.extend(self.tape);
-        let body = self.b.close_block(yields);
+        let numbering = block.numbering;
+        let body = Block { numbering, ..self.b.close_block(yields) };
 
         let types: Vec<Type> = params[1..].iter().map(|(t, _)| *t).collect();
         let op = if to.is_some() { Op::For } else { Op::While };

@@ -22,7 +22,7 @@
 use super::layout::{End, Layout, Slot};
 use super::nest::{BlockId, Nest};
 use super::reverse::{Preload, Reverse};
-use super::{calls_of, outlined, refuse, remat};
+use super::{Outlined, calls_of, outlined, refuse, remat};
 use crate::ir::{Func, Inst, Module, Op, Type, Value};
 use crate::ops::ArrayOp;
 use crate::span::{Diagnostic, Span};
@@ -154,10 +154,11 @@ pub fn of(func: &Func, wrt: &[usize]) -> Result<Report, Diagnostic> {
     let by = calls_of::parameters(func, wrt)?;
     let activity = Activity::new(func, &by);
     let nest = Nest::new(func, false);
-    let outlined = outlined(&nest, &activity);
+    let outlined = outlined(&nest, &activity, &[]);
+    let outlined = Outlined { counters: &outlined, chunks: &[] };
     let (none, empty) = (Layout::default(), Preload::new());
     let module = Module::default();
-    let dry = Reverse::function(&module, &nest, &activity, &none, &empty, &outlined, &by, true);
+    let dry = Reverse::function(&module, &nest, &activity, &none, &empty, outlined, &by, true);
     let layout = remat::plan(&nest, &activity, &dry.asked.unwrap_or_default());
     let blocks = (0..nest.blocks.len()).map(|id| block(&nest, &layout, id)).collect();
     let mut overwrites = Vec::new();

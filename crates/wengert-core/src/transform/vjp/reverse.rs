@@ -8,6 +8,7 @@
 //! taken back to that version, and `adjoint` maps active values to what has been accumulated so
 //! far. Loops are in `reverse_loop`.
 
+use super::Outlined;
 use super::adjoints::Adjoints;
 use super::layout::{End, Layout, Slot, Told};
 use super::nest::{BlockId, Nest, takes_over};
@@ -68,8 +69,8 @@ pub(super) struct Reverse<'a> {
     pub(super) scope: Scope,
     /// Where the walk stands: a position in each block from the function's body inwards.
     pub(super) path: Vec<(BlockId, usize)>,
-    /// Outlined loops: their counters in walking order.
-    pub(super) outlined: &'a [Value],
+    /// The loops that become functions.
+    pub(super) outlined: Outlined<'a>,
     pub(super) funcs: Vec<Func>,
     pub(super) plans: Vec<LoopPlan>,
     /// What loops had better tell: see [`Layout::told`].
@@ -86,7 +87,7 @@ impl<'a> Reverse<'a> {
         activity: &'a Activity,
         layout: &'a Layout,
         preload: &'a Preload,
-        outlined: &'a [Value],
+        outlined: Outlined<'a>,
         wrt: &[Value],
         dry: bool,
     ) -> Reversed {

@@ -6,14 +6,18 @@
 //! that serve as primal values, and the tape. First the iteration that an exit cut short is
 //! reversed (if there was one), then the full ones from last to first.
 //!
-//! An outermost loop becomes a function over a range of iterations, called through the plan driver.
+//! A loop over chunks ([`super::chunks`]) has no adjoints in its state that chunks share: those of captured values,
+//! and the truth values, are arrays with an element for each chunk, which are summed up after the loop.
+//!
+//! An outermost loop, and one over chunks, becomes a function over a range of iterations, called through the plan driver.
 
 use super::adjoints::Adjoints;
 use super::layout::{End, Slot, needs_exit_slot};
 use super::nest::{BlockId, carried, exits};
 use super::reverse::{Reverse, Scope, bar};
-use crate::ir::{Builder, Inst, LoopPlan, Op, Phase, Type, Value};
-use crate::ops::Prim;
+use crate::ir::{Builder, Inst, LoopPlan, Numbering, Op, Phase, Type, Value};
+use crate::ops::{ArrayOp, Partial, Prim};
+use crate::transform::emit::accumulate;
 use crate::transform::when::When;
 use std::sync::Arc;
 
@@ -25,6 +29,11 @@ struct Shape<'f> {
     active: Vec<usize>,
     /// Captured values with an adjoint.
     captured: Vec<Value>,
+    /// Whether it is a loop over chunks.
+    in_chunks: bool,
+    /// Of one over chunks: which captured values have adjoints that several chunks add to. In their place the state
+    /// has arrays with one sum per chunk.
+    summed: Vec<bool>,
     /// Those of which it tells whether an iteration had a use for them.
     told: Vec<usize>,
     /// Carried arrays that are restored.
@@ -62,11 +71,15 @@ impl Reverse<'_> {
         let restored = |v: &Value| self.layout.restores(self.nest, *v);
         let captured = self.active_captures(&inst.blocks);
         let told = |k: &usize| self.layout.told.contains(&(block.params[0], captured[*k]));
+        let chunks = self.outlined.chunks.iter().find(|c| c.counter == block.params[0]);
+        let shared = |v: &Value| chunks.is_some_and(|chunks| !chunks.own.contains(v));
         Shape {
             inst,
             body,
             active: (0..carries.len()).filter(|k| self.activity.is_active(carries[*k])).collect(),
             told: (0..captured.len()).filter(told).collect(),
+            in_chunks: chunks.is_some(),
+            summed: captured.iter().map(shared).collect(),
             captured,
             held: (0..carries.len()).filter(|k| restored(&carries[*k])).collect(),
             joined: self.layout.joined_outs(self.nest, body),
@@ -103,11 +116,23 @@ impl Reverse<'_> {
             state.push(self.adjoint_or_zero(results[*k]));
             self.scope.adjoint.take(results[*k]);
         }
-        for v in &shape.captured {
-            state.push(self.adjoint_or_zero(*v));
+        for (v, summed) in shape.captured.iter().zip(&shape.summed) {
+            state.push(if *summed {
+                let dims: Vec<Value> = std::iter::once(to).chain(self.dims(*v)).collect();
+                let zero = self.b.zero(self.nest.func.ty(*v));
+                self.b.filled(&dims, zero)
+            } else {
+                self.adjoint_or_zero(*v)
+            });
         }
-        let none = self.b.bool(false);
-        state.extend(shape.told.iter().map(|_| none));
+        for _ in &shape.told {
+            state.push(if shape.in_chunks {
+                let zero = self.b.f64(0.0);
+                self.b.filled(&[to], zero)
+            } else {
+                self.b.bool(false)
+            });
+        }
         for k in &shape.held {
             state.push(self.held(results[*k]));
         }
@@ -117,7 +142,7 @@ impl Reverse<'_> {
         state.push(self.tape);
         self.bring(shape.body);
 
-        let (ended, touched) = match self.outlined.iter().position(|c| *c == counter) {
+        let (ended, touched) = match self.outlined.counters.iter().position(|c| *c == counter) {
             Some(ordinal) => self.outlined_loop(&shape, ordinal, [from, to, exit], state),
             None => self.sweep(&shape, [from, to, exit], state),
         };
@@ -126,8 +151,11 @@ impl Reverse<'_> {
         let tape = self.tape;
         let mut next = || ended.next().unwrap_or(tape);
         let adjoints: Vec<Value> = shape.active.iter().map(|_| next()).collect();
-        let captured: Vec<Value> = shape.captured.iter().map(|_| next()).collect();
-        let told: Vec<(usize, Value)> = shape.told.iter().map(|k| (*k, next())).collect();
+        let mut captured: Vec<Value> = shape.captured.iter().map(|_| next()).collect();
+        let mut told: Vec<(usize, Value)> = shape.told.iter().map(|k| (*k, next())).collect();
+        if shape.in_chunks {
+            self.sum_up(&shape, &mut captured, &mut told);
+        }
         for (k, v) in shape.captured.iter().enumerate() {
             let told = told.iter().find(|(told, _)| *told == k);
             let when = match told {
@@ -154,6 +182,37 @@ impl Reverse<'_> {
                 self.contribute(init, d);
             }
         }
+    }
+
+    /// The sums over all chunks, onto what has been accumulated before.
+    fn sum_up(&mut self, shape: &Shape, captured: &mut [Value], told: &mut [(usize, Value)]) {
+        for (k, v) in shape.captured.iter().enumerate().filter(|(k, _)| shape.summed[*k]) {
+            let is_array = self.nest.func.ty(*v).is_array();
+            let sum = self.b.array(ArrayOp::Sum(is_array.then_some(0)), &[captured[k]]);
+            let before = self.scope.adjoint.get(*v);
+            captured[k] = accumulate(&mut self.b, Partial::Const(1.0), sum, before);
+        }
+        for (_, any) in told {
+            let count = self.b.array(ArrayOp::Sum(None), &[*any]);
+            let zero = self.b.f64(0.0);
+            *any = self.b.prim(Prim::Ne, &[count, zero]);
+        }
+    }
+
+    /// Puts the sum of a chunk to those of the others.
+    fn keep_sum(&mut self, sums: Value, chunk: Value, sum: Value) -> Value {
+        if !self.b.ty(sum).is_array() {
+            return self.b.store(sums, chunk, sum);
+        }
+        let (zero, one) = (self.b.i64(0), self.b.i64(1));
+        let dims = self.b.dims(sum);
+        let mut row = vec![sum, one];
+        row.extend(&dims);
+        let row = self.b.array(ArrayOp::Reshape, &row);
+        let mut args = vec![sums, chunk, one, one];
+        args.extend(dims.iter().flat_map(|n| [zero, *n, one]));
+        args.push(row);
+        self.b.array(ArrayOp::Put, &args)
     }
 
     /// The reverse of a loop as a function of its own, and the call to it.
@@ -189,11 +248,14 @@ impl Reverse<'_> {
         entry.extend(values.last());
         let (results, touched) = self.sweep(shape, [values[0], values[1], values[2]], entry);
         let b = std::mem::replace(&mut self.b, caller);
-        self.funcs.push(b.finish(results));
+        let func = b.finish(results);
+        let types = func.results.clone();
         self.scope = outer;
 
         let symbol: Arc<str> = name.as_str().into();
-        self.plans.push(LoopPlan {
+        // Inside a loop with exits it is come by several times, always as the same.
+        let again = self.plans.iter().any(|plan| plan.name == symbol);
+        let plan = LoopPlan {
             name: symbol.clone(),
             advance: format!("{name}.advance").into(),
             record: format!("{name}.record").into(),
@@ -202,8 +264,12 @@ impl Reverse<'_> {
             state: tape,
             finals: shape.finals(),
             bounded: shape.inst.op == Op::For,
-        });
-        let types: Vec<Type> = self.funcs.last().map(|f| f.results.clone()).unwrap_or_default();
+            parallel: shape.in_chunks,
+        };
+        if !again {
+            self.funcs.push(func);
+            self.plans.push(plan);
+        }
         self.b.at(shape.inst.span);
         (self.b.inst(Op::Drive(symbol, Phase::Reverse), args, &types, Vec::new()), touched)
     }
@@ -272,7 +338,10 @@ impl Reverse<'_> {
         let values = self.b.open_block(&params);
         let i = self.b.prim(Prim::WSub, &[last, values[0]]);
         let (next, full) = self.iteration(shape, i, &values[1..], End::Block);
-        let body = self.b.close_block(next);
+        let mut body = self.b.close_block(next);
+        if shape.in_chunks {
+            body.numbering = Numbering::Hidden;
+        }
         self.scope = outer;
         self.b.at(shape.inst.span);
         let mut args = vec![zero, trips];
@@ -329,6 +398,19 @@ impl Reverse<'_> {
         (result, touched)
     }
 
+    /// What the adjoint of a captured value is at the end of an iteration, before that is reversed: what the state has
+    /// of it, or zero where each chunk sums up for itself.
+    fn start(&mut self, shape: &Shape, k: usize, state: Value) -> Value {
+        if !shape.summed[k] {
+            return state;
+        }
+        let ty = self.nest.func.ty(shape.captured[k]);
+        let zero = self.b.zero(ty);
+        let dims = (1..=ty.rank() as u8).map(|axis| self.b.op(Op::Dim(axis), &[state])[0]);
+        let dims: Vec<Value> = dims.collect();
+        self.b.filled(&dims, zero)
+    }
+
     /// Reverses one iteration, up to its end or up to an exit, and gives back the state before it, and in which
     /// cases it adds to the captured values.
     fn iteration(
@@ -344,7 +426,8 @@ impl Reverse<'_> {
         let mut next = || parts.next().unwrap_or(i);
         let seeds: Vec<Value> = shape.active.iter().map(|_| next()).collect();
         // Adjoints of values outside are the state's; the others are not to be added to here.
-        let given: Vec<Value> = shape.captured.iter().map(|_| next()).collect();
+        let sums: Vec<Value> = shape.captured.iter().map(|_| next()).collect();
+        let given: Vec<Value> = (0..sums.len()).map(|k| self.start(shape, k, sums[k])).collect();
         self.scope.adjoint = Adjoints::default();
         for (v, bar) in shape.captured.iter().zip(&given) {
             self.scope.adjoint.set_when(*v, *bar, When::Never);
@@ -409,8 +492,21 @@ impl Reverse<'_> {
                 when => when,
             });
         }
-        before.extend(captured);
+        for (k, after) in captured.into_iter().enumerate() {
+            before.push(match shape.summed[k] {
+                true if touched[k] == When::Never => sums[k],
+                true => self.keep_sum(sums[k], i, after),
+                false => after,
+            });
+        }
         for (k, any) in shape.told.iter().zip(told) {
+            if shape.in_chunks {
+                let (zero, one) = (self.b.f64(0.0), self.b.f64(1.0));
+                let truth = touched[*k].truth(&mut self.b);
+                let number = self.b.select(truth, one, zero);
+                before.push(self.b.store(any, i, number));
+                continue;
+            }
             let any = When::Is(any, true).or(&mut self.b, touched[*k]);
             before.push(any.truth(&mut self.b));
         }

@@ -4,6 +4,6 @@ import wengert
 
 def f(x):
     total = 0.0
-    for i in wengert.parallel(len(x)):
-        total += x[i]
+    for k, i in enumerate(wengert.parallel(range(len(x)))):
+        total += k * x[i]
     return total

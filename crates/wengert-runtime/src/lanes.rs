@@ -1,0 +1,354 @@
+//! Parallel loops on threads.
+//!
+//! A range of a parallel loop is run in pieces, each by one call of compiled code. A *lane* is what a thread
+//! needs for that: a context of its own, with its own arrays and its own tape, on which the pieces it records lie
+//! one behind the other. Lanes take pieces in order, one by one; on the way back each reverses those it
+//! has recorded, the last one first. What pieces share they only read, and of arrays that they
+//! change each changes rows of its own. Where pieces begin and end is no matter for the results: sums over
+//! iterations are the program's own, over chunks that do not depend on who runs them.
+//!
+//! A loop that takes less time than threads need to begin is run as a whole, by the caller.
+//!
+//! The tapes of all lanes together hold no more than the limit leaves beside what the program's own tape
+//! holds when the loop begins, in equal shares.
+
+use crate::context::Context;
+use crate::control::DefaultFloats;
+use crate::jit::link::{Frame, Plan, Step};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::collections::BTreeMap;
+use std::slice;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use wengert_core::ir::Phase;
+
+/// The most pieces of a loop: enough for threads that are done early to take one more.
+const PIECES: u64 = 64;
+/// Nanoseconds below which a loop is not worth the waking of threads.
+const WORTH: u64 = 30_000;
+/// The stack of a thread, in bytes.
+const STACK: usize = 8 << 20;
+
+/// The lanes of a run, and what has been recorded on them.
+#[derive(Debug, Default)]
+pub(crate) struct Lanes<'p> {
+    lanes: Vec<Lane<'p>>,
+    recorded: Vec<Recorded>,
+    /// The most bytes that stood on the tapes of lanes at once.
+    tape_peak: u64,
+}
+
+/// What a thread needs to run pieces.
+#[derive(Debug)]
+struct Lane<'p> {
+    context: Box<Context<'p>>,
+    /// The end of what is recorded on its tape; 0 while it has none.
+    top: usize,
+    /// The highest such end.
+    highest: usize,
+}
+
+/// A loop that has been recorded and not yet reversed.
+#[derive(Debug)]
+struct Recorded {
+    plan: usize,
+    range: (i64, i64),
+    /// Per lane the pieces it has recorded; nothing where they lie on the program's own tape.
+    runs: Option<Vec<Vec<Run>>>,
+}
+
+/// A recorded piece: which, and where its records end.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    piece: u64,
+    end: usize,
+}
+
+/// A lane at work.
+struct Work<'l, 'p> {
+    lane: &'l mut Lane<'p>,
+    runs: Vec<Run>,
+    /// The piece that has failed.
+    failed: Option<u64>,
+    busy: Duration,
+}
+
+// SAFETY: the pointers in a context are to what all lanes share and only look at (the interrupt flag) or to what the
+// context itself owns. A lane is lent to one thread, which has ended its work before the loan does.
+unsafe impl Send for Work<'_, '_> {}
+
+/// What is to be done, for all lanes.
+struct Task<'t> {
+    step: Step,
+    frame: &'t Frame,
+    /// The words of the parameters.
+    words: Vec<u64>,
+    pieces: u64,
+    /// The next piece to be taken.
+    next: AtomicUsize,
+    /// The first piece known to fail.
+    failed: AtomicUsize,
+}
+
+impl Task<'_> {
+    fn new(step: Step, frame: &Frame, words: Vec<u64>) -> Task<'_> {
+        let trips = trips((words[0] as i64, words[1] as i64));
+        let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
+        Task { step, frame, words, pieces: trips.min(PIECES), next, failed }
+    }
+
+    /// The first iteration of a piece.
+    fn start(&self, piece: u64) -> i64 {
+        let (from, trips) =
+            (self.words[0] as i64, trips((self.words[0] as i64, self.words[1] as i64)));
+        let (each, more) = (trips / self.pieces, trips % self.pieces);
+        from + (each * piece + piece.min(more)) as i64
+    }
+
+    /// Runs a piece; gives back the end of the tape after it.
+    fn run(
+        &self,
+        context: &mut Context,
+        frame: &mut [u64],
+        piece: u64,
+        top: usize,
+    ) -> Option<usize> {
+        frame[..self.frame.params].copy_from_slice(&self.words);
+        (frame[0], frame[1]) = (self.start(piece) as u64, self.start(piece + 1) as u64);
+        if let Some((given, _)) = self.frame.tape {
+            frame[given] = top as u64;
+        }
+        // SAFETY: the context is one of the program's and lent to this thread. The frame is as long as the function's
+        // parameters and results, and holds what the caller of the loop has laid out for it; the arrays in it live
+        // as long as that call. Iterations of a parallel loop touch no row that another changes: the verifier
+        // has seen to that, or the transform that made the loop; that the arrays handed back are those given has
+        // been looked at when the code was linked.
+        let status = unsafe { self.step.call(context, frame.as_mut_ptr()) };
+        let top = self.frame.tape.map_or(top, |(_, given_back)| frame[given_back] as usize);
+        (status == 0).then_some(top)
+    }
+}
+
+fn trips((from, to): (i64, i64)) -> u64 {
+    to.saturating_sub(from).max(0).cast_unsigned()
+}
+
+impl Work<'_, '_> {
+    /// Runs pieces until there are no more.
+    fn forward(&mut self, task: &Task) {
+        let _floats = DefaultFloats::set();
+        let start = Instant::now();
+        let mut frame = vec![0; task.frame.params + task.frame.results];
+        loop {
+            let piece = task.next.fetch_add(1, Ordering::Relaxed);
+            if piece as u64 >= task.pieces || piece > task.failed.load(Ordering::Relaxed) {
+                break;
+            }
+            let lane = &mut *self.lane;
+            let Some(end) = task.run(&mut lane.context, &mut frame, piece as u64, lane.top) else {
+                task.failed.fetch_min(piece, Ordering::Relaxed);
+                self.failed = Some(piece as u64);
+                break;
+            };
+            lane.top = end;
+            lane.highest = lane.highest.max(end);
+            self.runs.push(Run { piece: piece as u64, end });
+        }
+        self.busy = start.elapsed();
+    }
+
+    /// Reverses the pieces that lie on its tape.
+    fn reverse(&mut self, task: &Task) {
+        let _floats = DefaultFloats::set();
+        let start = Instant::now();
+        let mut frame = vec![0; task.frame.params + task.frame.results];
+        for run in std::mem::take(&mut self.runs).into_iter().rev() {
+            // Somebody else's fault ends the run.
+            if task.failed.load(Ordering::Relaxed) != usize::MAX {
+                break;
+            }
+            let lane = &mut *self.lane;
+            let Some(end) = task.run(&mut lane.context, &mut frame, run.piece, run.end) else {
+                task.failed.fetch_min(run.piece as usize, Ordering::Relaxed);
+                self.failed = Some(run.piece);
+                break;
+            };
+            lane.top = end;
+        }
+        self.busy = start.elapsed();
+    }
+}
+
+impl<'p> Lanes<'p> {
+    /// Sees that there are lanes, with tapes where they are needed; gives back how many there are.
+    fn open(&mut self, main: &Context<'p>, wanted: usize, tapes: bool) -> usize {
+        for k in 0..wanted {
+            if k == self.lanes.len() {
+                let context = Box::new(main.lane());
+                self.lanes.push(Lane { context, top: 0, highest: 0 });
+            }
+            let lane = &mut self.lanes[k];
+            if tapes && lane.top == 0 {
+                let Some(base) = lane.context.open_tape() else { return k };
+                (lane.top, lane.highest) = (base, base);
+            }
+            lane.context.depth = main.depth;
+        }
+        wanted
+    }
+
+    /// The bytes that are recorded on lanes.
+    fn recorded_bytes(&self) -> u64 {
+        self.lanes.iter().map(|lane| (lane.top - lane.context.tape_base) as u64).sum()
+    }
+
+    /// Gives each of the first lanes its share of what is left of the limit.
+    fn share(&mut self, main: &Context, top: usize, count: usize) {
+        let used = (top - main.tape_base) as u64 + self.recorded_bytes();
+        let share = main.tapes.bytes().saturating_sub(used) / count as u64;
+        for lane in &mut self.lanes[..count] {
+            let most = lane.context.tapes.limit(lane.context.tape_base);
+            lane.context.tape_limit = most.min(lane.top + share as usize);
+        }
+    }
+
+    /// The run is over: what lanes have held at once on tapes and in arrays.
+    pub(crate) fn close(&mut self) -> (u64, u64) {
+        let mut arrays = 0;
+        for lane in &mut self.lanes {
+            arrays += lane.context.arrays.peak_bytes();
+            lane.context.tapes.note(lane.highest);
+            lane.context.tapes.close();
+        }
+        (self.tape_peak, arrays)
+    }
+}
+
+/// Runs one phase of a parallel loop.
+///
+/// # Safety
+/// As for [`Step::call`]: the context must be valid and used by nobody else, and the frame laid out for the plan's
+/// function of that phase.
+pub(crate) unsafe fn drive<'p>(
+    context: *mut Context<'p>,
+    (number, plan): (usize, &'p Plan),
+    (phase, frame): (Phase, &'p Frame),
+    at: *mut u64,
+) -> u32 {
+    // SAFETY: the frame begins with the words of the parameters.
+    let words = unsafe { slice::from_raw_parts(at, frame.params) }.to_vec();
+    let range = (words[0] as i64, words[1] as i64);
+    let trips = trips(range);
+    let (step, pace) = match phase {
+        Phase::Forward => (plan.record, &plan.pace[0]),
+        Phase::Reverse => (plan.reverse, &plan.pace[1]),
+    };
+    // SAFETY: nobody else uses the context, and compiled code does not run on it while this reference is in use.
+    let main = unsafe { &mut *context };
+    let mut lanes = std::mem::take(&mut main.lanes);
+    let recorded = match phase {
+        Phase::Forward => {
+            let known = pace.load(Ordering::Relaxed);
+            let worth = trips > 1 && (known == 0 || known.saturating_mul(trips) >= WORTH);
+            let count = main.threads.min(trips.min(PIECES) as usize);
+            let count = if worth { lanes.open(main, count, frame.tape.is_some()) } else { 0 };
+            (count > 1).then(|| vec![Vec::new(); count])
+        }
+        Phase::Reverse => {
+            let is_it = |r: &Recorded| r.plan == number && r.range == range;
+            let found = lanes.recorded.iter().rposition(is_it);
+            found.and_then(|k| lanes.recorded.drain(k..).next()).and_then(|recorded| recorded.runs)
+        }
+    };
+    let start = Instant::now();
+    let Some(runs) = recorded else {
+        if phase == Phase::Forward && frame.tape.is_some() {
+            lanes.recorded.push(Recorded { plan: number, range, runs: None });
+        }
+        main.lanes = lanes;
+        // SAFETY: as the caller promises.
+        let status = unsafe { step.call(context, at) };
+        note(pace, start.elapsed(), trips);
+        return status;
+    };
+    if let (Phase::Forward, Some((given, _))) = (phase, frame.tape) {
+        lanes.share(main, words[given] as usize, runs.len());
+    }
+    let task = Task::new(step, frame, words);
+    let mut works: Vec<Work> = lanes
+        .lanes
+        .iter_mut()
+        .zip(runs)
+        .map(|(lane, runs)| Work { lane, runs, failed: None, busy: Duration::ZERO })
+        .collect();
+    together(&mut works, main.threads, &|work| match phase {
+        Phase::Forward => work.forward(&task),
+        Phase::Reverse => work.reverse(&task),
+    });
+    note(pace, works.iter().map(|work| work.busy).sum(), trips);
+    let failed = task.failed.load(Ordering::Relaxed);
+    if let Some(work) = works.iter_mut().find(|work| work.failed == Some(failed as u64)) {
+        main.take_fault(&mut work.lane.context);
+        main.lanes = lanes;
+        return 1;
+    }
+    let runs = works.into_iter().map(|work| work.runs).collect();
+    let words = task.words;
+    // SAFETY: behind the parameters there is room for the results.
+    let out = unsafe { slice::from_raw_parts_mut(at, frame.params + frame.results) };
+    for (from, to, n) in &frame.arrays {
+        out[*to..to + n].copy_from_slice(&words[*from..from + n]);
+    }
+    if let Some(ended) = frame.ended {
+        (out[ended], out[ended + 1]) = (range.0.max(range.1) as u64, 0);
+    }
+    if let Some((given, given_back)) = frame.tape {
+        out[given_back] = words[given];
+        if phase == Phase::Forward {
+            let held = (words[given] as usize - main.tape_base) as u64 + lanes.recorded_bytes();
+            lanes.tape_peak = lanes.tape_peak.max(held);
+            lanes.recorded.push(Recorded { plan: number, range, runs: Some(runs) });
+        }
+    }
+    main.lanes = lanes;
+    0
+}
+
+/// Remembers how long an iteration took.
+fn note(pace: &std::sync::atomic::AtomicU64, busy: Duration, trips: u64) {
+    if let Some(each) = u64::try_from(busy.as_nanos()).ok().and_then(|ns| ns.checked_div(trips)) {
+        pace.store(each.max(1), Ordering::Relaxed);
+    }
+}
+
+/// Lanes at work at the same time, the first on this thread.
+fn together(works: &mut [Work], threads: usize, run: &(dyn Fn(&mut Work) + Sync)) {
+    let Some((first, others)) = works.split_first_mut() else { return };
+    match pool(threads - 1) {
+        Some(pool) => pool.in_place_scope(|scope| {
+            for work in others {
+                scope.spawn(move |_| run(work));
+            }
+            run(first);
+        }),
+        // No threads are to be had.
+        None => {
+            run(first);
+            others.iter_mut().for_each(run);
+        }
+    }
+}
+
+/// So many threads, which wait for the next loop.
+fn pool(threads: usize) -> Option<Arc<ThreadPool>> {
+    static POOLS: Mutex<BTreeMap<usize, Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
+    let mut pools = POOLS.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if let Some(pool) = pools.get(&threads) {
+        return Some(pool.clone());
+    }
+    let made = ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK).build().ok()?;
+    let made = Arc::new(made);
+    pools.insert(threads, made.clone());
+    Some(made)
+}

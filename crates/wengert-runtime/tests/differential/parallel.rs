@@ -1,0 +1,117 @@
+//! Parallel loops: the same bits and faults on any number of threads.
+
+use crate::{Arg, Both, module};
+use wengert_core::fault::FaultKind;
+use wengert_core::transform::{pipeline, vjp};
+
+/// Shared numbers and arrays, an array read element by element, and inner loops that take their own time.
+const PATHS: &str = "
+    func @f(%p: f64, %w: [f64], %x: [f64], %lo: i64, %n: i64) -> [f64] {
+      %out = fill %n, 0.0
+      %m = len %w
+      %r = parallel for %i in %lo..%n carry (%o = %out) {
+        %v = load %x, %i
+        %y = while %t carry (%h = %v) {
+          %k = imod %t, %m
+          %u = load %w, %k
+          %g = fma %h, %p, %u
+          %s = sin %g
+          %c = imod %i, 7
+          %last = igt %t, %c
+          exit_if %last { yield %s }
+          yield %s
+        }
+        %o1 = store %o, %i, %y
+        yield %o1
+      }
+      return %r
+    }";
+
+fn numbers(n: usize) -> Vec<f64> {
+    (0..n).map(|k| ((k * k) % 97) as f64 / 50.0 - 0.9).collect()
+}
+
+#[test]
+fn values_and_gradients() {
+    let original = module(PATHS);
+    let plain = Both::of(original.clone());
+    let func = pipeline::run(&original, "f").unwrap();
+    let gradient = Both::of(vjp::vjp(&func, &[0, 1, 2]).unwrap());
+    let w = [0.3, -0.2, 0.7];
+    for n in [0, 1, 2, 63, 64, 65, 1000] {
+        let x = numbers(n);
+        for lo in [0, 1] {
+            let (lo, n) = (Arg::I64(lo), Arg::I64(n as i64));
+            let args = [Arg::F64(0.8), Arg::Array(&w), Arg::Array(&x), lo, n];
+            plain.agree("f", &args).unwrap();
+            let seeds = numbers(x.len());
+            let args = [&args[..], &[Arg::Array(&seeds)]].concat();
+            gradient.agree("f.vjp", &args).unwrap();
+        }
+    }
+}
+
+#[test]
+fn the_fault_is_that_of_the_lowest_iteration() {
+    let text = "
+        func @f(%x: [f64], %n: i64) -> [f64] {
+          %out = fill %n, 0.0
+          %r = parallel for %i in 1..%n carry (%o = %out) {
+            %at = imul %i, 3
+            %v = load %x, %at
+            %o1 = store %o, %i, %v
+            yield %o1
+          }
+          return %r
+        }";
+    let x = numbers(1000);
+    let fault = Both::new(text).agree("f", &[Arg::Array(&x), Arg::I64(900)]).unwrap_err();
+    assert!(matches!(fault.kind, FaultKind::Index { index: 1002, len: 1000, .. }), "{fault:?}");
+    assert_eq!(fault.iterations.iter().map(|(_, i)| *i).collect::<Vec<_>>(), [333]);
+
+    let func = pipeline::run(&module(text), "f").unwrap();
+    let gradient = Both::of(vjp::vjp(&func, &[0]).unwrap());
+    let args = [Arg::Array(&x), Arg::I64(900), Arg::Array(&x[..900])];
+    let fault = gradient.agree("f.vjp", &args).unwrap_err();
+    assert!(matches!(fault.kind, FaultKind::Index { index: 1002, len: 1000, .. }), "{fault:?}");
+    assert_eq!(fault.iterations.iter().map(|(_, i)| *i).collect::<Vec<_>>(), [333]);
+}
+
+/// Rows of matrices, arrays made in every iteration and saved, inside a loop over time.
+#[test]
+fn rows_in_a_loop_over_time() {
+    let text = "
+        func @f(%a: [[f64]], %b: [f64], %steps: i64) -> [[f64]] {
+          %n = len %a
+          %m = dim[1] %a
+          %r = for %t in 0..%steps carry (%x = %a) {
+            %y = parallel for %i in 0..%n carry (%z = %x) {
+              %row = slice %z, %i, 1, 1, 0, %m, 1
+              %flat = reshape %row, %m
+              %d = dot %flat, %b
+              %e = mul %flat, %d
+              %s = sin %e
+              %back = reshape %s, 1, %m
+              %z1 = put %z, %i, 1, 1, 0, %m, 1, %back
+              yield %z1
+            }
+            yield %y
+          }
+          return %r
+        }";
+    let original = module(text);
+    let plain = Both::of(original.clone());
+    let func = pipeline::run(&original, "f").unwrap();
+    let gradient = Both::of(vjp::vjp(&func, &[0, 1]).unwrap());
+    for n in [1, 5, 64, 130] {
+        let array = |seed: usize| wengert_core::ops::Array {
+            shape: vec![n, 3],
+            data: wengert_core::ops::Data::F64(numbers(3 * n + seed)[seed..].to_vec()),
+        };
+        let (a, seeds) = (array(0), array(5));
+        let b = [0.5, 1.5, -0.7];
+        let args = [Arg::Shaped(&a), Arg::Array(&b), Arg::I64(4)];
+        plain.agree("f", &args).unwrap();
+        gradient.agree("f.vjp", &[&args[..], &[Arg::Shaped(&seeds)]].concat()).unwrap();
+    }
+}
