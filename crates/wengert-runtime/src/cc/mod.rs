@@ -62,10 +62,11 @@ pub(crate) fn compile(
             std::fs::write(&source, &text)
                 .map_err(|e| failed(format!("cannot write {}: {e}", source.display())))?;
             toolchain.compile(&source, &made).map_err(failed)?;
+            // Loaded where nobody removes it: entries are, by whoever finds too many or takes one for damaged.
+            let library = load::library(&key, &made).map_err(failed)?;
             // A full disk is no reason not to run.
-            let kept = cache.and_then(|cache| cache.add(&key, &made).ok());
-            let at = kept.as_deref().unwrap_or(&made);
-            load::library(&key, at).map_err(failed)?
+            let _ = cache.map(|cache| cache.add(&key, &made));
+            library
         }
     };
     Ok(load::codes(&library, printed))
