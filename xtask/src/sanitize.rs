@@ -44,7 +44,7 @@ fn address() -> bool {
     // GCC links a runtime of its own to libraries, where the executable has one already.
     let compiler = std::env::var("CC").unwrap_or("cc".into());
     let through_c = format!("{compiler} -fsanitize=address -nodefaultlibs");
-    let programs = std::env::var("WENGERT_PROGRAMS").unwrap_or("300".into());
+    let programs = std::env::var("WENGERT_PROGRAMS").unwrap_or("100".into());
     ADDRESS.iter().all(|tests| {
         let mut command = if nightly { Command::new("cargo") } else { cargo() };
         if nightly {
@@ -57,6 +57,8 @@ fn address() -> bool {
         // Libraries find the sanitizer's functions in the executable.
         command.env("RUSTFLAGS", "-Zsanitizer=address -Clink-arg=-Wl,--export-dynamic");
         command.env("CC", &through_c).env("WENGERT_PROGRAMS", &programs);
+        // The interpreter allocates for every value; whose that was takes most of the time.
+        command.env("ASAN_OPTIONS", "malloc_context_size=6");
         command.env("WENGERT_THROUGH_C", "2").env("WENGERT_CACHE", folder("address/libraries"));
         command.env(
             "WENGERT_STANDALONE_FLAGS",
