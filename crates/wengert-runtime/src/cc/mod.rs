@@ -39,16 +39,26 @@ pub fn text(module: &Module, entries: &[&str]) -> Result<String, CompileError> {
 /// Modules with their entries, compiled together: one run of the compiler for all.
 pub(crate) fn compile(
     modules: &[(&Module, &[&str])],
-    toolchain: &Toolchain,
     cache: Option<&Cache>,
 ) -> Result<Vec<Code>, CompileError> {
     let print = |(k, (module, entries)): (usize, &(&Module, &[&str]))| {
         jit::print(module, entries, &format!("p{k}"))
     };
-    let printed: Result<Vec<Printed>, _> = modules.iter().enumerate().map(print).collect();
+    let print = || -> Result<Vec<Printed>, _> { modules.iter().enumerate().map(print).collect() };
+    // A compiler takes a millisecond or two to tell its version, in which there is text to print.
+    let find = || Some((Toolchain::get()?, toolchain::machine()));
+    let (found, printed) = std::thread::scope(|scope| {
+        let finding = std::thread::Builder::new().spawn_scoped(scope, find);
+        let printed = print();
+        (
+            finding.map_or_else(|_| find(), |finding| finding.join().unwrap_or_else(|_| find())),
+            printed,
+        )
+    });
+    let (toolchain, machine) = found.ok_or(CompileError::NoCCompiler)?;
     let printed = printed?;
     let text = whole(&printed);
-    let key = key(&text, toolchain);
+    let key = key(&text, toolchain, &machine);
     let failed = |message: String| CompileError::CCompiler(message);
     let found = cache.and_then(|cache| cache.find(&key));
     // An entry that cannot be loaded is made again.
@@ -73,8 +83,8 @@ pub(crate) fn compile(
 }
 
 /// Everything that decides what a library holds.
-fn key(text: &str, toolchain: &Toolchain) -> String {
-    let parts = [text, &prelude::VERSION.to_string(), &toolchain.describe(), &toolchain::machine()];
+fn key(text: &str, toolchain: &Toolchain, machine: &str) -> String {
+    let parts = [text, &prelude::VERSION.to_string(), &toolchain.describe(), machine];
     let mut hasher = blake3::Hasher::new();
     for part in parts {
         hasher.update(&(part.len() as u64).to_le_bytes());
