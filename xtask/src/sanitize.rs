@@ -2,9 +2,9 @@
 //!
 //! - [`address`]: AddressSanitizer in the runtime and in what the C compiler makes of programs. Cranelift's code is
 //!   not instrumented; what it calls is.
-//! - [`memcheck`]: valgrind, which sees every access of every kind of code, on fewer programs.
+//! - [`memcheck`]: valgrind, which sees every access of every kind of code, on written programs.
 //!
-//! Both are for x86-64 and Linux. What is missing is named, and not taken for passed by [`run`] where nothing is left.
+//! Both are for x86-64 and Linux; what is missing is named.
 
 use crate::{answers, cargo};
 use std::path::PathBuf;
@@ -23,7 +23,8 @@ const ADDRESS: Tests = &[
     &["-p", "wengert", "--test", "batch"],
 ];
 
-/// The same, but for what is slow because it is large: a tape of hundreds of megabytes.
+/// The same, but for what is slow because it is large, a tape of hundreds of megabytes, and for random programs: a
+/// zero had another sign under valgrind 3.19 than by the interpreter, where on the machine both agree.
 const MEMCHECK: Tests = &[
     &["-p", "wengert-runtime", "--lib", "--", "--skip", "memory_is_taken"],
     &[
@@ -34,6 +35,8 @@ const MEMCHECK: Tests = &[
         "--",
         "--skip",
         "prims::",
+        "--skip",
+        "generated::",
         "--skip",
         "a_tape_that_grows",
     ],
@@ -94,13 +97,11 @@ fn memcheck() -> bool {
                     --leak-check=no --num-callers=30";
     let compiler = std::env::var("CC").unwrap_or("cc".into());
     let through_c = format!("{compiler} -mno-avx512f");
-    let programs = std::env::var("WENGERT_PROGRAMS").unwrap_or("20".into());
     MEMCHECK.iter().all(|tests| {
         let mut command = cargo();
         command.arg("test").args(*tests);
         command.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER", valgrind);
-        command.env("CC", &through_c).env("WENGERT_PROGRAMS", &programs);
-        command.env("WENGERT_CACHE", folder("memcheck"));
+        command.env("CC", &through_c).env("WENGERT_CACHE", folder("memcheck"));
         step("valgrind", tests, command)
     })
 }
