@@ -2,19 +2,21 @@
 //!
 //! - `cargo xtask test`: everything a change must pass. What CI runs.
 //! - `cargo xtask long`: tests that scale with an environment variable, scaled up; see [`LONG`]. Then the elementary
-//!   functions against MPFR, where a C compiler, make and m4 are there to build it, and the faults.
+//!   functions against MPFR, where a C compiler, make and m4 are there to build it, the sanitizers and the faults.
 //! - `cargo xtask fuzz --seconds 600`: texts near programs, each of which must be answered.
+//! - `cargo xtask sanitize`: tests under tools that watch memory; see [`sanitize`].
 //! - `cargo xtask faults`: faults planted in the source, each of which a test must catch; see [`faults`].
 #![forbid(unsafe_code)]
 
 mod fault_list;
 mod faults;
+mod sanitize;
 
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
 /// The long runs: package, test, the variable that scales it, and how far.
-const LONG: [(&str, &str, &str, &str); 7] = [
+const LONG: [(&str, &str, &str, &str); 8] = [
     // Random programs: modes against each other and finite differences, loops run in parts.
     ("wengert-core", "generated", "WENGERT_PROGRAMS", "20000"),
     // Random programs: native code of both kinds against the interpreter, to the bit.
@@ -27,6 +29,8 @@ const LONG: [(&str, &str, &str, &str); 7] = [
     ("wengert", "fuzz", "WENGERT_FUZZ_SECONDS", "600"),
     // Workloads against their references; the plates take seconds.
     ("wengert-bench", "references", "WENGERT_ITERATIONS", "1000"),
+    // Processes killed while they fill the folder of compiled code.
+    ("wengert-cli", "compilers", "WENGERT_KILLS", "500"),
     // Elementary functions against the machine's library; `precision` compares them with MPFR.
     ("wengert-core", "elementary", "WENGERT_POINTS", "2000000"),
 ];
@@ -36,8 +40,9 @@ const FUZZ: (&str, &str, &str) = ("wengert", "fuzz", "WENGERT_FUZZ_SECONDS");
 const USAGE: &str = "\
 usage: cargo xtask test   formatting, lints, tests, doc tests, README examples
        cargo xtask long   the same tests on many more programs and points: many minutes,
-                          and the faults
+                          the sanitizers and the faults
        cargo xtask fuzz [--seconds N]   texts near programs, each of which must be answered
+       cargo xtask sanitize   AddressSanitizer and valgrind on the runtime and the code it makes
        cargo xtask faults [NAME..]   plants faults in the source, one at a time: a test must catch each";
 
 fn main() -> ExitCode {
@@ -45,9 +50,10 @@ fn main() -> ExitCode {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let passed = match args[..] {
         ["test"] => test(),
-        ["long"] => long() && faults::run(&[]),
+        ["long"] => long() && sanitize::run() && faults::run(&[]),
         ["fuzz"] => scaled(FUZZ, "600"),
         ["fuzz", "--seconds", seconds] if seconds.parse::<u64>().is_ok() => scaled(FUZZ, seconds),
+        ["sanitize"] => sanitize::run(),
         ["faults", ref names @ ..] => faults::run(names),
         _ => {
             eprintln!("{USAGE}");

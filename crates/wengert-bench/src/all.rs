@@ -1,5 +1,5 @@
 //! Everything in one report: all workloads against their adjoints by hand and against their bars, how time grows with
-//! the number of iterations, and how long compiling takes.
+//! the number of iterations, how long compiling takes, and how long starting with what was compiled before.
 //!
 //! Lines are printed as they are measured, and the file is written again after each, so that an interrupted run
 //! leaves what it had.
@@ -7,6 +7,7 @@
 use crate::bandwidth;
 use crate::compile_time;
 use crate::measure::{Row, measure};
+use crate::start;
 use crate::workload::{ALL, Bars, Workload};
 
 /// What to measure.
@@ -115,17 +116,19 @@ struct Report {
     workloads: Vec<String>,
     growth: Vec<String>,
     compile: Vec<String>,
+    start: Vec<String>,
 }
 
 impl Report {
     fn json(&self) -> String {
         let list = |items: &[String]| items.join(",\n    ");
         format!(
-            "{{\n  \"bandwidth_bytes_per_s\": {:e},\n  \"workloads\": [\n    {}\n  ],\n  \"growth\": [\n    {}\n  ],\n  \"compile\": [\n    {}\n  ]\n}}\n",
+            "{{\n  \"bandwidth_bytes_per_s\": {:e},\n  \"workloads\": [\n    {}\n  ],\n  \"growth\": [\n    {}\n  ],\n  \"compile\": [\n    {}\n  ],\n  \"start\": [\n    {}\n  ]\n}}\n",
             self.bandwidth,
             list(&self.workloads),
             list(&self.growth),
-            list(&self.compile)
+            list(&self.compile),
+            list(&self.start)
         )
     }
 
@@ -152,9 +155,9 @@ pub fn run(plan: &Plan) -> Result<bool, String> {
     eprintln!("bandwidth ...");
     report.bandwidth = bandwidth::triad();
     println!("memory moves {:.2} GB/s (triad)\n\n{}", report.bandwidth / 1e9, heading());
-    let chosen: Vec<&Workload> =
+    let chosen: Vec<&'static Workload> =
         if plan.chosen.is_empty() { ALL.iter().collect() } else { plan.chosen.clone() };
-    for workload in chosen {
+    for workload in chosen.iter().copied() {
         eprintln!("{}: {} ...", workload.name, workload.about);
         match entry(workload, plan.budget) {
             Ok(entry) => {
@@ -210,6 +213,23 @@ pub fn run(plan: &Plan) -> Result<bool, String> {
     }
     eprintln!("l: derivatives of second order ...");
     compiled(told("l", || compile_time::second_order(plan.budget)))?;
+
+    println!("\n{}", start::heading());
+    for workload in chosen {
+        eprintln!("{}: compiled before ...", workload.name);
+        match start::measure(workload) {
+            Ok(None) => println!("there is no C compiler"),
+            Ok(Some(row)) => {
+                println!("{}", row.line());
+                report.start.push(row.json());
+            }
+            Err(e) => {
+                eprintln!("{}: {e}", workload.name);
+                good = false;
+            }
+        }
+        report.save(plan)?;
+    }
     Ok(good)
 }
 

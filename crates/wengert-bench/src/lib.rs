@@ -3,7 +3,7 @@
 //! Reading order: [`workload`] (what a workload is and how it is compiled), [`catalogue`] (all of them, with
 //! their references; inputs are in [`data`]), [`hand`] (the same by hand, with [`hand_math`]; [`hand_scalar`]
 //! for one that looks ahead in lanes; ready to run in [`by_hand`]), [`measure`] (timing, with [`clock`]),
-//! [`all`] (everything in one report, with [`bandwidth`] and [`compile_time`]),
+//! [`all`] (everything in one report, with [`bandwidth`], [`compile_time`] and [`start`]),
 //! [`passes`] (what the fixed pipeline saves), [`lowering`] (how long text takes to become IR).
 
 pub mod all;
@@ -19,4 +19,5 @@ pub mod hand_scalar;
 pub mod lowering;
 pub mod measure;
 pub mod passes;
+pub mod start;
 pub mod workload;

@@ -13,23 +13,28 @@
 //! `cargo run --release -p wengert-bench -- lower [--json] [--seconds S]`
 //!
 //! Milliseconds from Python text to IR, of long and of deeply nested functions.
+//!
+//! `cargo run --release -p wengert-bench -- start [--json] [WORKLOAD ...]`
+//!
+//! Milliseconds until a gradient that was compiled before can be called.
 
 use std::process::ExitCode;
 use wengert_bench::measure::measure;
 use wengert_bench::workload::{ALL, Workload};
-use wengert_bench::{all, lowering, passes};
+use wengert_bench::{all, lowering, passes, start};
 
 const USAGE: &str = "usage: wengert-bench all [--long] [--json FILE] [--seconds S] [WORKLOAD ...]
        wengert-bench loops [--json] [--seconds S] [WORKLOAD ...]
        wengert-bench passes
        wengert-bench lower [--json] [--seconds S]
+       wengert-bench start [--json] [WORKLOAD ...]
 workloads: a a0 b c c3 d d2 e f1 f2 f3 g h";
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
     let command = words.next();
     match command.as_deref() {
-        Some("all" | "loops" | "lower") => {}
+        Some("all" | "loops" | "lower" | "start") => {}
         Some("passes") => return count_passes(),
         _ => {
             eprintln!("{USAGE}");
@@ -37,10 +42,25 @@ fn main() -> ExitCode {
         }
     }
     let everything = command.as_deref() == Some("all");
-    let (mut json, mut budget, mut chosen) = (false, 1.0, Vec::new());
+    let (mut json, mut budget) = (false, 1.0);
+    let mut chosen: Vec<&'static Workload> = Vec::new();
     let (mut long, mut file) = (false, None);
     while let Some(word) = words.next() {
         match word.as_str() {
+            // In a process of its own.
+            what if start::WHAT.contains(&what) && command.as_deref() == Some("start") => {
+                return match chosen.first().map(|workload| start::here(workload, what)) {
+                    Some(Ok(seconds)) => {
+                        println!("{seconds:e}");
+                        ExitCode::SUCCESS
+                    }
+                    Some(Err(e)) => {
+                        eprintln!("{e}");
+                        ExitCode::FAILURE
+                    }
+                    None => ExitCode::from(2),
+                };
+            }
             "--long" if everything => long = true,
             "--json" if everything => match words.next() {
                 Some(path) => file = Some(path),
@@ -81,6 +101,9 @@ fn main() -> ExitCode {
     }
     if chosen.is_empty() {
         chosen.extend(ALL);
+    }
+    if command.as_deref() == Some("start") {
+        return time_starting(json, &chosen);
     }
     if !json {
         println!(
@@ -139,6 +162,26 @@ fn count_passes() -> ExitCode {
     for workload in ALL {
         match passes::line(workload) {
             Ok(line) => println!("{line}"),
+            Err(e) => {
+                eprintln!("{}: {e}", workload.name);
+                failed = true;
+            }
+        }
+    }
+    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// How long it takes to start with what was compiled before, one line per workload.
+fn time_starting(json: bool, chosen: &[&'static Workload]) -> ExitCode {
+    if !json {
+        println!("{}", start::heading());
+    }
+    let mut failed = false;
+    for workload in chosen {
+        match start::measure(workload) {
+            Ok(Some(row)) if json => println!("{}", row.json()),
+            Ok(Some(row)) => println!("{}", row.line()),
+            Ok(None) => eprintln!("there is no C compiler"),
             Err(e) => {
                 eprintln!("{}: {e}", workload.name);
                 failed = true;

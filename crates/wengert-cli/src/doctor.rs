@@ -38,7 +38,10 @@ fn told(found: &Doctor) -> String {
         Ok(c) => {
             format!("{}: {} libraries, {} of {}", c.folder, c.entries, size(c.bytes), size(c.limit))
         }
-        Err(why) => format!("not used: {why}"),
+        Err(why) if why.contains("WENGERT_CACHE") => format!("not used: {why}"),
+        Err(why) => {
+            format!("not used: {why}; set WENGERT_CACHE to a folder that only you write to")
+        }
     };
     line("cache", cache);
     let through_c = matches!(found.compiles, Some(Ok(())));

@@ -3,10 +3,10 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// A folder of a test's own, removed with it.
 struct Folder(PathBuf);
@@ -77,22 +77,40 @@ fn there_is_a_compiler() -> bool {
     })
 }
 
+/// What `doctor` says, one line per thing.
+fn doctor(mut command: Command) -> String {
+    let said = command.arg("doctor").output().unwrap();
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    String::from_utf8(said.stdout).unwrap()
+}
+
 #[test]
-fn without_a_compiler_everything_works() {
+fn without_a_compiler_only_cc_does_not_work() {
     let folder = Folder::new("none");
     let wanted = wanted(&folder);
-    for backend in ["cc", "auto"] {
+    // Asked for and missing, not asked for, and a file that is no program.
+    let nothing = folder.0.join("nothing");
+    fs::write(&nothing, "").unwrap();
+    for cc in [Some("/nonexistent"), None, nothing.to_str()] {
+        let bare = |args: &[&str]| {
+            let mut command = command(&folder, args);
+            command.env("PATH", "").envs(cc.map(|cc| ("CC", cc)));
+            command
+        };
         let mut args = GRAD;
-        args[6] = backend;
-        let mut command = command(&folder, &args);
-        command.env("CC", "/nonexistent").env("PATH", "");
-        assert_eq!(told(command.output().unwrap()), (wanted.clone(), "jit".to_string()));
+        args[6] = "auto";
+        assert_eq!(told(bare(&args).output().unwrap()), (wanted.clone(), "jit".to_string()));
+        let ran = bare(&GRAD).output().unwrap();
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(2), "{said}");
+        let why = "there is no C compiler: neither $CC nor `cc`, `clang` or `gcc` answers";
+        let way =
+            "install one or set CC to it, or choose the backend `auto` or `jit`, which need none";
+        assert!(said.contains(why) && said.contains(way), "{said}");
+        let said = doctor(bare(&[]));
+        assert!(said.contains("C compiler  none: neither $CC nor `cc`"), "{said}");
+        assert!(said.contains("run as native code by Cranelift"), "{said}");
     }
-    let mut doctor = command(&folder, &["doctor"]);
-    let said = doctor.env("CC", "/nonexistent").env("PATH", "").output().unwrap();
-    let said = String::from_utf8(said.stdout).unwrap();
-    assert!(said.contains("C compiler  none"), "{said}");
-    assert!(said.contains("run as native code by Cranelift"), "{said}");
 }
 
 #[test]
@@ -109,8 +127,9 @@ fn a_compiler_that_fails_is_an_error_only_where_it_is_asked_for() {
     args[6] = "auto";
     let ran = command(&folder, &args).env("CC", &compiler).output().unwrap();
     assert_eq!(told(ran).0, wanted);
-    let said = command(&folder, &["doctor"]).env("CC", &compiler).output().unwrap();
-    let said = String::from_utf8(said.stdout).unwrap();
+    let mut command = command(&folder, &[]);
+    command.env("CC", &compiler);
+    let said = doctor(command);
     assert!(said.contains("broken 1.0: does not work"), "{said}");
 }
 
@@ -139,24 +158,62 @@ fn the_cache_serves_again_and_survives_damage() {
         assert_eq!(run(), wanted);
         assert_ne!(fs::read(library).unwrap(), damaged);
     }
+    // What is no file at all, or lies somewhere else.
+    let whole = fs::read(library).unwrap();
+    fs::remove_file(library).unwrap();
+    fs::create_dir_all(library.join("folder")).unwrap();
+    assert_eq!(run(), wanted);
+    assert!(library.is_file());
+    let away = folder.0.join("away");
+    fs::write(&away, whole).unwrap();
+    fs::remove_file(library).unwrap();
+    std::os::unix::fs::symlink(&away, library).unwrap();
+    assert_eq!(run(), wanted);
+    assert!(!library.is_symlink() && away.is_file());
     // Another compiler, another entry: this one makes nothing.
     let ran = command(&folder, &GRAD).env("CC", compiler).output().unwrap();
     assert_eq!(told(ran), wanted);
 }
 
+/// Nothing is put there or taken from there, and `doctor` says why.
 #[test]
-fn a_folder_that_others_can_write_to_is_not_used() {
+fn folders_that_are_not_ours_are_not_used() {
     let folder = Folder::new("open");
     if !there_is_a_compiler() {
         return;
     }
-    fs::create_dir(folder.cache()).unwrap();
-    fs::set_permissions(folder.cache(), fs::Permissions::from_mode(0o777)).unwrap();
-    assert_eq!(told(command(&folder, &GRAD).output().unwrap()).1, "cc");
-    assert_eq!(fs::read_dir(folder.cache()).unwrap().count(), 0);
-    let said = command(&folder, &["doctor"]).output().unwrap();
-    let said = String::from_utf8(said.stdout).unwrap();
-    assert!(said.contains("not used") && said.contains("written to by others"), "{said}");
+    let (cache, away) = (folder.cache(), folder.0.join("away"));
+    let mode = |mode: u32| {
+        fs::create_dir(&cache).unwrap();
+        fs::set_permissions(&cache, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let refused = |why: &str| {
+        assert_eq!(told(command(&folder, &GRAD).output().unwrap()).1, "cc");
+        assert!(fs::read_dir(&cache).map_or(0, |entries| entries.count()) == 0, "{why}");
+        let wanted = format!(
+            "cache       not used: `{}` {why}; set WENGERT_CACHE to a folder that only you write to\n",
+            cache.display()
+        );
+        let said = doctor(command(&folder, &[]));
+        assert!(said.contains(&wanted), "{said}");
+    };
+    for open in [0o777, 0o1777, 0o720] {
+        mode(open);
+        refused("can be written to by others");
+        fs::remove_dir(&cache).unwrap();
+    }
+    fs::create_dir(&away).unwrap();
+    std::os::unix::fs::symlink(&away, &cache).unwrap();
+    refused("is a link");
+    fs::remove_file(&cache).unwrap();
+    fs::write(&cache, "").unwrap();
+    refused("is no folder");
+    fs::remove_file(&cache).unwrap();
+    // Only the system can make folders of others.
+    mode(0o755);
+    if std::os::unix::fs::chown(&cache, Some(12345), None).is_ok() {
+        refused("belongs to somebody else");
+    }
 }
 
 #[test]
@@ -166,10 +223,94 @@ fn several_processes_fill_it_at_once() {
         return;
     }
     let wanted = (wanted(&folder), "cc".to_string());
-    let children: Vec<Child> = (0..4).map(|_| command(&folder, &GRAD).spawn().unwrap()).collect();
-    for child in children {
-        assert_eq!(told(child.wait_with_output().unwrap()), wanted);
+    for processes in [2, 4] {
+        let _ = fs::remove_dir_all(folder.cache());
+        let start = |_| command(&folder, &GRAD).spawn().unwrap();
+        let children: Vec<Child> = (0..processes).map(start).collect();
+        for child in children {
+            assert_eq!(told(child.wait_with_output().unwrap()), wanted);
+        }
+        assert_eq!(folder.libraries().len(), 1);
+        assert_eq!(fs::read_dir(folder.cache()).unwrap().count(), 1, "only the library is left");
     }
+}
+
+/// The least recently used go, not what has just been made.
+#[test]
+fn it_takes_no_more_than_it_may() {
+    let folder = Folder::new("full");
+    if !there_is_a_compiler() {
+        return;
+    }
+    assert_eq!(told(command(&folder, &GRAD).output().unwrap()).1, "cc");
+    let first = folder.libraries().remove(0);
+    // Files with nothing in them take no disk: 300 MB, of which 192 MiB may stay.
+    let planted: Vec<PathBuf> = (0..6).map(|k| folder.cache().join(format!("{k}.so"))).collect();
+    for (k, path) in planted.iter().enumerate() {
+        let file = fs::File::create(path).unwrap();
+        file.set_len(50_000_000).unwrap();
+        let age = Duration::from_secs(1000 * (k as u64 + 1));
+        file.set_modified(SystemTime::now() - age).unwrap();
+    }
+    // What is found is left as it is; what is added makes room.
+    assert_eq!(told(command(&folder, &GRAD).output().unwrap()).1, "cc");
+    assert_eq!(folder.libraries().len(), 7);
+    let mut args = GRAD;
+    (args[1], args[2], args[3]) = ("examples/lorenz.py", "n=10", "sigma=10");
+    assert_eq!(told(command(&folder, &args).output().unwrap()).1, "cc");
+    let left: Vec<bool> = planted.iter().map(|path| path.exists()).collect();
+    assert_eq!(left, [true, true, true, true, false, false]);
+    assert!(first.exists());
+    assert_eq!(folder.libraries().len(), 6);
+}
+
+/// A process is killed somewhere on the way from nothing to an entry: what it leaves serves, or is not there.
+/// `WENGERT_KILLS` says how often.
+#[test]
+fn killed_at_any_moment_it_leaves_a_cache_that_works() {
+    let folder = Folder::new("kills");
+    if !there_is_a_compiler() {
+        return;
+    }
+    let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse().ok());
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
+    let (kills, mut random) =
+        (number("WENGERT_KILLS").unwrap_or(20), number("WENGERT_SEED").unwrap_or(now));
+    println!("WENGERT_SEED={random}");
+    let wanted = (wanted(&folder), "cc".to_string());
+    let run = || told(command(&folder, &GRAD).output().unwrap());
+    // The first run is slower than those that are killed.
+    assert_eq!(run(), wanted);
+    fs::remove_dir_all(folder.cache()).unwrap();
+    let begin = Instant::now();
+    assert_eq!(run(), wanted);
+    let whole = begin.elapsed();
+    // Most of the time passes in the compiler: half of the moments are around its end, when the entry is made.
+    let mut entries = 0;
+    for kill in 0..kills {
+        folder.libraries().iter().for_each(|library| fs::remove_file(library).unwrap());
+        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let part = (random >> 40) as f64 / (1u64 << 24) as f64;
+        let part = if kill % 2 == 0 { part } else { 0.75 + 0.35 * part };
+        let mut child = command(&folder, &GRAD).spawn().unwrap();
+        std::thread::sleep(whole.mul_f64(part));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if let [library] = &folder.libraries()[..] {
+            // It serves as it is.
+            let made = fs::metadata(library).unwrap().ino();
+            assert_eq!(run(), wanted, "kill {kill}");
+            assert_eq!(fs::metadata(library).unwrap().ino(), made, "kill {kill}");
+            entries += 1;
+        } else if kill % 10 == 0 {
+            assert_eq!(run(), wanted, "kill {kill}");
+        }
+    }
+    let left = fs::read_dir(folder.cache()).unwrap().flatten();
+    let unfinished = left.filter(|entry| entry.path().is_dir()).count();
+    println!("{kills} kills, {entries} after the entry was there, {unfinished} left something");
+    assert!(unfinished > 0, "nothing was killed at work");
+    assert_eq!(run(), wanted);
     assert_eq!(folder.libraries().len(), 1);
 }
 

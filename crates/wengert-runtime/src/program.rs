@@ -2,7 +2,6 @@
 
 use crate::cc;
 use crate::cc::cache::Cache;
-use crate::cc::toolchain::Toolchain;
 use crate::context::Context;
 use crate::control::DefaultFloats;
 use crate::jit::{self, CompileError, abi_slots, link::Code};
@@ -221,8 +220,7 @@ impl Program {
         cache: Option<&Cache>,
     ) -> Result<Vec<Program>, CompileError> {
         room::ask(memory::now);
-        let toolchain = Toolchain::get().ok_or(CompileError::NoCCompiler)?;
-        let codes = cc::compile(modules, toolchain, cache)?;
+        let codes = cc::compile(modules, cache)?;
         let program = |((module, entries), code): (&(&Module, &[&str]), Code)| {
             Program::new(module, entries, code)
         };

@@ -167,6 +167,80 @@ mod tests {
         assert!(taken[again].tape.as_ref().unwrap().resident > 0, "the pages are gone");
     }
 
+    /// Bytes of memory behind a range of addresses, as the system counts them.
+    #[cfg(target_os = "linux")]
+    fn committed(from: usize, bytes: usize) -> usize {
+        use std::io::{Read, Seek, SeekFrom};
+        let page = 4096;
+        let mut map = std::fs::File::open("/proc/self/pagemap").unwrap();
+        map.seek(SeekFrom::Start((from / page * 8) as u64)).unwrap();
+        let mut entries = vec![0; bytes / page * 8];
+        map.read_exact(&mut entries).unwrap();
+        let present = |entry: &&[u8; 8]| u64::from_le_bytes(**entry) >> 63 == 1;
+        entries.as_chunks::<8>().0.iter().filter(present).count() * page
+    }
+
+    /// Memory comes as it is touched, nothing is moved, and what is more than is kept goes back.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn memory_is_taken_as_it_is_used_and_handed_back() {
+        const MEBI: usize = 1 << 20;
+        let all = 400 * MEBI;
+        // A new one, so that it holds nothing.
+        let tape = Tape::reserve().unwrap();
+        let mut tape = Lease { tape: Some(tape), limit: all, used: all };
+        let base = tape.base();
+        let touch = |from: usize, to: usize| {
+            for at in (from..to).step_by(4096) {
+                // SAFETY: below the limit of a tape that nobody else has.
+                unsafe { ((base + at) as *mut usize).write(at) };
+            }
+        };
+        assert_eq!(committed(base, all), 0);
+        touch(0, MEBI);
+        assert_eq!(committed(base, all), MEBI);
+        touch(MEBI, 10 * MEBI);
+        let some = committed(base, all);
+        assert!((10 * MEBI..=12 * MEBI).contains(&some), "{some}");
+        touch(10 * MEBI, all);
+        assert_eq!((tape.base(), committed(base, all)), (base, all));
+        for at in (0..all).step_by(4096) {
+            // SAFETY: as above.
+            assert_eq!(unsafe { ((base + at) as *const usize).read() }, at);
+        }
+        let mut inner = tape.tape.take().unwrap();
+        inner.resident = all;
+        assert!(inner.trim(KEEP));
+        assert_eq!(committed(base, all), KEEP);
+        assert!(inner.trim(0));
+        assert_eq!(committed(base, all), 0);
+    }
+
+    /// Pages of two mebibytes are asked for beyond the first two.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn large_pages_are_asked_for() {
+        if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
+            return;
+        }
+        let mut tape = Tape::reserve().unwrap();
+        let base = tape.map.as_mut_ptr() as usize;
+        let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let flags_at = |address: usize| {
+            let mut lines = maps.lines().skip_while(|line| {
+                let range = line.split_whitespace().next().and_then(|r| r.split_once('-'));
+                let bounds = range.map(|(from, to)| {
+                    (usize::from_str_radix(from, 16), usize::from_str_radix(to, 16))
+                });
+                !matches!(bounds, Some((Ok(from), Ok(to))) if (from..to).contains(&address))
+            });
+            let flags = lines.find_map(|line| line.strip_prefix("VmFlags:"));
+            flags.unwrap_or("").split_whitespace().any(|flag| flag == "hg")
+        };
+        assert!(!flags_at(base));
+        assert!(flags_at(base + SMALL_PAGES) && flags_at(base + (1 << 30)));
+    }
+
     #[test]
     fn the_default_limit_is_less_than_memory() {
         let tape = lease(None).unwrap();

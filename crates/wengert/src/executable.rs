@@ -39,23 +39,20 @@ impl Executable {
     pub(crate) fn new(module: Module, entry: String, backend: Backend) -> Result<Self, Diagnostic> {
         let code = match backend {
             Backend::Interp => Code::Interp(module),
-            Backend::Jit => Executable::jit(&module, &entry)?,
-            Backend::Cc => match runtime::Program::compile_c(&module, &[&entry]) {
-                Ok(program) => Code::Native(Box::new(program), Backend::Cc),
-                Err(runtime::CompileError::NoCCompiler) => Executable::jit(&module, &entry)?,
-                Err(error) => return Err(not_compiled(error)),
-            },
+            Backend::Jit => {
+                let program = runtime::Program::compile(&module, &[&entry]);
+                Code::Native(Box::new(program.map_err(not_compiled)?), Backend::Jit)
+            }
+            Backend::Cc => {
+                let program = runtime::Program::compile_c(&module, &[&entry]);
+                Code::Native(Box::new(program.map_err(not_compiled)?), Backend::Cc)
+            }
             Backend::Auto => {
                 let program = runtime::Tiered::compile(&module, &[&entry]);
                 Code::Auto(Box::new(program.map_err(not_compiled)?))
             }
         };
         Ok(Executable { entry, code })
-    }
-
-    fn jit(module: &Module, entry: &str) -> Result<Code, Diagnostic> {
-        let program = runtime::Program::compile(module, &[entry]).map_err(not_compiled)?;
-        Ok(Code::Native(Box::new(program), Backend::Jit))
     }
 
     /// The arguments fit the entry's parameters; its tape, if it has one, is not among them.
@@ -132,6 +129,9 @@ fn native(
 pub(crate) fn not_compiled(error: runtime::CompileError) -> Diagnostic {
     let help = match error {
         runtime::CompileError::Unsupported(_) => "the interpreter runs everywhere",
+        runtime::CompileError::NoCCompiler => {
+            "install one or set CC to it, or choose the backend `auto` or `jit`, which need none"
+        }
         runtime::CompileError::CCompiler(_) => {
             "set CC to another compiler, or choose the backend `jit`, which needs none"
         }
@@ -183,11 +183,14 @@ mod tests {
         ];
         let run = |module: &Module, entry: &str, more: &[Value]| {
             let args: Vec<Value> = args.iter().chain(more).cloned().collect();
-            let backends = [Backend::Interp, Backend::Jit, Backend::Cc, Backend::Auto];
-            let values = backends.map(|backend| {
+            let compiler = runtime::cc::toolchain::Toolchain::get();
+            let backends = [Backend::Interp, Backend::Jit, Backend::Auto].into_iter();
+            let backends = backends.chain(compiler.map(|_| Backend::Cc));
+            let run = |backend| {
                 let executable = Executable::new(module.clone(), entry.into(), backend).unwrap();
                 executable.run(&args, &Options::default()).unwrap().values
-            });
+            };
+            let values: Vec<_> = backends.map(run).collect();
             assert!(values.iter().all(|v| *v == values[0]), "{values:?}");
             values[0].clone()
         };

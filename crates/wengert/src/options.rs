@@ -14,8 +14,8 @@ pub enum Backend {
     Interp,
     /// Native code, compiled in milliseconds by Cranelift.
     Jit,
-    /// Native code by the C compiler of the machine, before the first run; by Cranelift where there is none.
-    /// What was compiled is kept in `$WENGERT_CACHE`, or in `wengert` in the user's folder of cached data.
+    /// Native code by the C compiler of the machine, before the first run; where there is none, an
+    /// error. What was compiled is kept in `$WENGERT_CACHE`, or in `wengert` in the user's folder of cached data.
     Cc,
 }
 

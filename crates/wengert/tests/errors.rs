@@ -112,6 +112,7 @@ fn tape_beyond_its_limit() {
     let text = error.render();
     assert!(text.contains("the tape needs more than the 4096 bytes it may use"), "{text}");
     assert!(text.contains("while abs(x * x - a) > 1e-12:"), "{text}");
+    assert!(text.contains("raise the limit with `--tape-limit`"), "{text}");
 
     let options =
         Options { tape_limit: Some(4096), backend: Backend::Interp, ..Options::default() };

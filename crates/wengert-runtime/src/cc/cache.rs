@@ -55,7 +55,8 @@ impl Cache {
         }
         let found = fs::symlink_metadata(folder).map_err(wrong)?;
         if !found.is_dir() {
-            return Err(format!("`{}` is no folder", folder.display()));
+            let what = if found.is_symlink() { "is a link" } else { "is no folder" };
+            return Err(format!("`{}` {what}", folder.display()));
         }
         ours(&found).map_err(|why| format!("`{}` {why}", folder.display()))?;
         Ok(Cache { folder: folder.to_path_buf() })
@@ -86,15 +87,16 @@ impl Cache {
                 Some(path)
             }
             Err(e) => {
-                if e.kind() != io::ErrorKind::NotFound {
-                    let _ = fs::remove_file(&path);
+                // Whatever it is, an entry could not take its place.
+                if e.kind() != io::ErrorKind::NotFound && fs::remove_file(&path).is_err() {
+                    let _ = fs::remove_dir_all(&path);
                 }
                 None
             }
         }
     }
 
-    /// Takes over a library that lies in one of our folders; gives back where it is now.
+    /// Takes over a library that lies in one of our folders, loaded or not; gives back where it is now.
     pub(super) fn add(&self, key: &str, library: &Path) -> io::Result<PathBuf> {
         seal(library, key)?;
         let path = self.path(key);
@@ -290,11 +292,15 @@ mod tests {
         assert!(Cache::at(&file).unwrap_err().contains("no folder"));
         let link = work.file("link");
         std::os::unix::fs::symlink(work.file("."), &link).unwrap();
-        assert!(Cache::at(&link).unwrap_err().contains("no folder"));
-        // Folders of the system are somebody else's, unless this is the system.
-        if rustix::process::geteuid().as_raw() != 0 {
-            assert!(Cache::at(Path::new("/usr")).unwrap_err().contains("somebody else"));
+        assert!(Cache::at(&link).unwrap_err().contains("is a link"));
+        // Folders of the system are somebody else's, and the system can make some.
+        let mut others = PathBuf::from("/usr");
+        if rustix::process::geteuid().is_root() {
+            others = work.file("others");
+            private_folder(&others).unwrap();
+            std::os::unix::fs::chown(&others, Some(12345), None).unwrap();
         }
+        assert!(Cache::at(&others).unwrap_err().contains("somebody else"));
     }
 
     #[test]
@@ -330,6 +336,16 @@ mod tests {
         std::os::unix::fs::symlink(&away, &path).unwrap();
         assert_eq!(cache.find("key"), None);
         assert!(away.exists());
+        // A folder, in which the next entry would have no place.
+        fs::create_dir_all(path.join("with/more")).unwrap();
+        assert_eq!(cache.find("key"), None);
+        assert_eq!(add(&cache, "key", b"some code"), path);
+        // One of somebody else.
+        if rustix::process::geteuid().is_root() {
+            std::os::unix::fs::chown(&path, Some(12345), None).unwrap();
+            assert_eq!(cache.find("key"), None);
+            assert!(!path.exists());
+        }
     }
 
     #[test]

@@ -39,16 +39,26 @@ pub fn text(module: &Module, entries: &[&str]) -> Result<String, CompileError> {
 /// Modules with their entries, compiled together: one run of the compiler for all.
 pub(crate) fn compile(
     modules: &[(&Module, &[&str])],
-    toolchain: &Toolchain,
     cache: Option<&Cache>,
 ) -> Result<Vec<Code>, CompileError> {
     let print = |(k, (module, entries)): (usize, &(&Module, &[&str]))| {
         jit::print(module, entries, &format!("p{k}"))
     };
-    let printed: Result<Vec<Printed>, _> = modules.iter().enumerate().map(print).collect();
+    let print = || -> Result<Vec<Printed>, _> { modules.iter().enumerate().map(print).collect() };
+    // A compiler takes a millisecond or two to tell its version, in which there is text to print.
+    let find = || Some((Toolchain::get()?, toolchain::machine()));
+    let (found, printed) = std::thread::scope(|scope| {
+        let finding = std::thread::Builder::new().spawn_scoped(scope, find);
+        let printed = print();
+        (
+            finding.map_or_else(|_| find(), |finding| finding.join().unwrap_or_else(|_| find())),
+            printed,
+        )
+    });
+    let (toolchain, machine) = found.ok_or(CompileError::NoCCompiler)?;
     let printed = printed?;
     let text = whole(&printed);
-    let key = key(&text, toolchain);
+    let key = key(&text, toolchain, &machine);
     let failed = |message: String| CompileError::CCompiler(message);
     let found = cache.and_then(|cache| cache.find(&key));
     // An entry that cannot be loaded is made again.
@@ -62,18 +72,19 @@ pub(crate) fn compile(
             std::fs::write(&source, &text)
                 .map_err(|e| failed(format!("cannot write {}: {e}", source.display())))?;
             toolchain.compile(&source, &made).map_err(failed)?;
+            // Loaded where nobody removes it: entries are, by whoever finds too many or takes one for damaged.
+            let library = load::library(&key, &made).map_err(failed)?;
             // A full disk is no reason not to run.
-            let kept = cache.and_then(|cache| cache.add(&key, &made).ok());
-            let at = kept.as_deref().unwrap_or(&made);
-            load::library(&key, at).map_err(failed)?
+            let _ = cache.map(|cache| cache.add(&key, &made));
+            library
         }
     };
     Ok(load::codes(&library, printed))
 }
 
 /// Everything that decides what a library holds.
-fn key(text: &str, toolchain: &Toolchain) -> String {
-    let parts = [text, &prelude::VERSION.to_string(), &toolchain.describe(), &toolchain::machine()];
+fn key(text: &str, toolchain: &Toolchain, machine: &str) -> String {
+    let parts = [text, &prelude::VERSION.to_string(), &toolchain.describe(), machine];
     let mut hasher = blake3::Hasher::new();
     for part in parts {
         hasher.update(&(part.len() as u64).to_le_bytes());

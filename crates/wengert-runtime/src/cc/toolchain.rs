@@ -1,6 +1,7 @@
 //! The C compiler: which one, which version, how it is called.
 
 use std::ffi::OsStr;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -121,10 +122,13 @@ fn locate(name: &str, path: &OsStr) -> Option<PathBuf> {
 
 /// The machine, as far as compilers care.
 pub fn machine() -> String {
-    let told = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    // One processor speaks for all; the system takes its time for each of many.
+    let told = std::fs::File::open("/proc/cpuinfo").map(BufReader::new).map(BufRead::lines);
+    let told: Vec<String> =
+        told.into_iter().flatten().map_while(Result::ok).take_while(|l| !l.is_empty()).collect();
     let line = |name: &str| {
         let mut lines =
-            told.lines().filter(|l| l.split(':').next().is_some_and(|k| k.trim() == name));
+            told.iter().filter(|l| l.split(':').next().is_some_and(|k| k.trim() == name));
         lines.next().and_then(|l| l.split_once(':')).map(|(_, value)| value.trim().to_string())
     };
     let facts = ["model name", "flags", "Features", "CPU part"].into_iter().filter_map(line);

@@ -151,7 +151,9 @@ impl Noted {
         let Some(compiler) = Toolchain::get().filter(|_| !self.runs.is_empty()) else { return };
         let text = "\n".repeat(1 << 20);
         let origin = Origin { name: "x.py", text: &text, array_at: &|_| None };
-        let mut driver = String::from(DRIVER);
+        let counts = self.programs.iter().filter_map(|(m, e, _)| Some(m.func(e)?.params().len()));
+        let most = counts.max().unwrap_or(0) + 1;
+        let mut driver = format!("enum {{ MOST = {most} }};\n{DRIVER}");
         let mut functions = Vec::new();
         for (k, (module, entry, _)) in self.programs.iter().enumerate() {
             let func = module.func(entry).unwrap();
@@ -237,9 +239,9 @@ typedef unsigned long long word;
 static word next(void) { word w = 0; if (scanf("%llx", &w) != 1) exit(3); return w; }
 static double real(word w) { double x; memcpy(&x, &w, 8); return x; }
 static float single(word w) { unsigned u = w; float x; memcpy(&x, &u, 4); return x; }
-static int64_t dims[16][8];
-static void *data[16], *copies[16];
-static size_t sizes[16];
+static int64_t dims[MOST][8];
+static void *data[MOST], *copies[MOST];
+static size_t sizes[MOST];
 static const size_t size_of[4] = { 8, 4, 8, 1 };
 static void array(int at, int elem, int rank) {
   size_t n = 1;
