@@ -292,9 +292,65 @@ pub(crate) const FAULTS: &[Fault] = &[
     Fault {
         name: "reuse-read-between",
         file: "crates/wengert-core/src/transform/reuse.rs",
-        from: "whole && !exits && counts.get(&p) == Some(&1) && body.insts.iter().any(pokes)",
-        to: "whole && !exits && body.insts.iter().any(pokes)",
+        from: "let user = body.insts.iter().find(|i| uses_of(i, p) > 0)?;",
+        to: "let user = body.insts.iter().rev().find(|i| uses_of(i, p) > 0)?;",
         tests: FREE,
+    },
+    // Elements that nothing has written count as written: rows are taken to be longer than they are.
+    Fault {
+        name: "blank-rows",
+        file: "crates/wengert-core/src/transform/reuse.rs",
+        from: "self.shapes.int(self.func, p[1]) == self.shape[axis]",
+        to: "self.shape.len() > axis",
+        tests: FREE,
+    },
+    // Where parts meet is taken to be larger than it is.
+    Fault {
+        name: "parts-meet",
+        file: "crates/wengert-core/src/transform/parts.rs",
+        from: "to = b.prim(Prim::IMin, &[to, end]);",
+        to: "to = b.prim(Prim::IMax, &[to, end]);",
+        tests: FREE,
+    },
+    // Nobody asks whether parts lie in their array.
+    Fault {
+        name: "parts-unasked",
+        file: "crates/wengert-core/src/transform/parts.rs",
+        from: "ask(b, Prim::ILe, start, room);",
+        to: "let _ = room;",
+        tests: FREE,
+    },
+    // A sum is read from the wrong end of the range of its second term.
+    Fault {
+        name: "range-of-a-difference",
+        file: "crates/wengert-core/src/ir/ranges.rs",
+        from: "(a.0 - b.1, a.1 - b.0)",
+        to: "(a.0 - b.0, a.1 - b.1)",
+        tests: FREE,
+    },
+    // The length of an array that a loop gives another shape is taken from before the loop.
+    Fault {
+        name: "kept-carry",
+        file: "crates/wengert-core/src/transform/shapes.rs",
+        from: "kept.extend(carries.filter(|(p, init)| shapes.same(**p, **init)));",
+        to: "kept.extend(carries);",
+        tests: HOIST,
+    },
+    // Two iterations at once, although one reads what the other writes.
+    Fault {
+        name: "pairs-apart",
+        file: "crates/wengert-runtime/src/jit/pairs.rs",
+        from: "moves && apart && (ahead",
+        to: "let _ = apart;\n        moves && (ahead",
+        tests: NATIVE,
+    },
+    // The last iteration of an odd number is left out.
+    Fault {
+        name: "pairs-rest",
+        file: "crates/wengert-runtime/src/jit/loops.rs",
+        from: "        self.round(shape, inits);\n        shape.start = start;",
+        to: "        if shape.start == start {\n            self.round(shape, inits);\n        } else {\n            let args = self.block_args(&[]);\n            self.b.ins().jump(shape.exit.after, &args);\n        }\n        shape.start = start;",
+        tests: NATIVE,
     },
     // Storage that something took over is used again.
     Fault {

@@ -60,6 +60,8 @@ struct Chain {
     init: Value,
     links: Vec<Link>,
     result: Value,
+    /// Operations, parts and writes that the new loop does, by their results.
+    nodes: HashSet<Value>,
     /// Operations on arrays of which it is not known that they have one shape, in order.
     conforming: Vec<Conforming>,
 }
@@ -89,9 +91,7 @@ struct Plan {
     /// What must hold: these are equal, and these parts lie in arrays.
     equal: Vec<(Value, Value)>,
     inside: Vec<Part>,
-    /// Operations, parts and writes that the new loops do, by their results, and those of them that nothing needs
-    /// as arrays any more.
-    nodes: HashSet<Value>,
+    /// What nothing needs as an array any more.
     gone: HashSet<Value>,
 }
 
@@ -120,6 +120,9 @@ struct Finder<'f> {
     inside: HashSet<Value>,
     counts: HashMap<Value, usize>,
     plan: Plan,
+    /// What the new loop of a chain does, by its results, and arrays that any of them reads as they are.
+    nodes: HashSet<Value>,
+    leaves: HashSet<Value>,
     /// Operations, and the parts they are computed for.
     places: HashMap<(Value, Vec<Value>), Sizes>,
 }
@@ -150,9 +153,10 @@ impl<'f> Finder<'f> {
                 chains: Vec::new(),
                 equal: Vec::new(),
                 inside: Vec::new(),
-                nodes: HashSet::new(),
                 gone: HashSet::new(),
             },
+            nodes: HashSet::new(),
+            leaves: HashSet::new(),
             places: HashMap::new(),
         })
     }
@@ -165,13 +169,13 @@ impl<'f> Finder<'f> {
                 continue;
             }
             let (equal, inside) = (self.plan.equal.len(), self.plan.inside.len());
-            let (nodes, places) = (self.plan.nodes.clone(), self.places.clone());
+            self.nodes.clear();
+            self.places.clear();
             match self.chain(*target, *init) {
                 Some(chain) => self.plan.chains.push(chain),
                 None => {
                     self.plan.equal.truncate(equal);
                     self.plan.inside.truncate(inside);
-                    (self.plan.nodes, self.places) = (nodes, places);
                 }
             }
         }
@@ -212,7 +216,14 @@ impl<'f> Finder<'f> {
             }
         }
         let last = self.made[ends.last()?];
-        let mut chain = Chain { target, init, links, result: version, conforming: Vec::new() };
+        let mut chain = Chain {
+            target,
+            init,
+            links,
+            result: version,
+            nodes: HashSet::new(),
+            conforming: Vec::new(),
+        };
         let mut read = false;
         for k in 0..chain.links.len() {
             let link = &chain.links[k];
@@ -229,14 +240,15 @@ impl<'f> Finder<'f> {
         }
         chain.conforming.sort_by_key(|c| c.at);
         // Nothing that can fail or has an effect may come to stand before a check that has moved.
-        let first = self.plan.nodes.iter().chain(&ends).map(|v| self.made[v]).min()?;
+        let first = self.nodes.iter().chain(&ends).map(|v| self.made[v]).min()?;
         let between = self.body.insts[first..last].iter();
         let mut others = between
-            .filter(|i| !i.results.iter().all(|r| self.plan.nodes.contains(r) || ends.contains(r)));
+            .filter(|i| !i.results.iter().all(|r| self.nodes.contains(r) || ends.contains(r)));
         if !chain.conforming.is_empty() && !others.all(|i| self.func.is_movable(i)) {
             return None;
         }
-        self.plan.nodes.extend(&ends);
+        chain.nodes = std::mem::take(&mut self.nodes);
+        chain.nodes.extend(&ends);
         // A part that is only copied goes through memory once as it is.
         (read || chain.links.len() > 1).then_some(chain)
     }
@@ -262,12 +274,12 @@ impl<'f> Finder<'f> {
                 if let Some(known) = self.places.get(&key) {
                     return Some(known.clone());
                 }
-                let again = self.plan.nodes.contains(&v);
+                let again = self.nodes.contains(&v);
                 if prim.can_trap() || (again && !is_cheap(*prim)) || self.places.len() > OPERATIONS
                 {
                     return None;
                 }
-                self.plan.nodes.insert(v);
+                self.nodes.insert(v);
                 let arrays = inst.args.iter().filter(|a| self.func.ty(**a).is_array());
                 let mut sizes: Option<Sizes> = None;
                 for a in arrays {
@@ -285,7 +297,7 @@ impl<'f> Finder<'f> {
                 sizes
             }
             Op::Copy => {
-                self.plan.nodes.insert(v);
+                self.nodes.insert(v);
                 self.tree(inst.args[0], tree)
             }
             Op::Array(ArrayOp::Slice) => {
@@ -298,13 +310,13 @@ impl<'f> Finder<'f> {
                 self.is_there(x, tree).then_some(())?;
                 self.equal(&counts, &tree.counts);
                 self.plan.inside.push(Part { array, starts, counts });
-                self.plan.nodes.insert(v);
+                self.nodes.insert(v);
                 tree.reads = true;
                 Some(Sizes::Known(tree.counts.clone()))
             }
             Op::Fill if self.outside(&inst.args[..inst.args.len() - 1]) => {
                 self.equal(&inst.args[..inst.args.len() - 1], &tree.counts);
-                self.plan.nodes.insert(v);
+                self.nodes.insert(v);
                 Some(Sizes::Known(tree.counts.clone()))
             }
             _ => self.leaf(v, tree),
@@ -314,6 +326,7 @@ impl<'f> Finder<'f> {
     /// An array that is read as a whole.
     fn leaf(&mut self, v: Value, tree: &mut Tree) -> Option<Sizes> {
         tree.reads = true;
+        self.leaves.insert(v);
         self.is_there(v, tree).then_some(Sizes::Of(v))
     }
 
@@ -332,7 +345,8 @@ impl<'f> Finder<'f> {
 
     /// Finds what nothing needs as an array any more.
     fn find_gone(&mut self) {
-        let mut gone = self.plan.nodes.clone();
+        let nodes = self.plan.chains.iter().flat_map(|c| c.nodes.iter().copied());
+        let mut gone: HashSet<Value> = nodes.filter(|v| !self.leaves.contains(v)).collect();
         loop {
             let mut left = HashMap::new();
             for i in self.body.insts.iter().filter(|i| i.results.iter().any(|r| gone.contains(r))) {
@@ -406,8 +420,8 @@ impl Pass<'_> {
                 let plan = &self.plans[counter];
                 if let Some(chain) = plan.chains.iter().find(|c| inst.results.contains(&c.result)) {
                     let frame = &frames[&chain.target];
-                    let (func, makers, nodes) = (self.func, &self.makers, &plan.nodes);
-                    let made = Gather { func, makers, nodes, copier, b, chain, frame }.emit();
+                    let (func, makers) = (self.func, &self.makers);
+                    let made = Gather { func, makers, copier, b, chain, frame }.emit();
                     copier.bind(chain.result, made);
                     return true;
                 }
@@ -510,9 +524,7 @@ impl Frame {
 /// Emits a chain as a loop.
 struct Gather<'a> {
     func: &'a Func,
-    /// How what is not made as an array is made, and what that is.
     makers: &'a HashMap<Value, &'a Inst>,
-    nodes: &'a HashSet<Value>,
     copier: &'a Copier,
     b: &'a mut Builder,
     chain: &'a Chain,
@@ -640,7 +652,7 @@ impl Gather<'_> {
         if let Some(found) = known.get(&key) {
             return *found;
         }
-        let maker = self.makers.get(&v).copied().filter(|_| self.nodes.contains(&v));
+        let maker = self.makers.get(&v).copied().filter(|_| self.chain.nodes.contains(&v));
         let found = match maker.map(|i| (&i.op, i)) {
             Some((Op::Prim(prim), i)) => {
                 let of = |a: &Value| self.value(*a, index, starts, known);
@@ -750,6 +762,40 @@ mod tests {
             most += i32::from(within && (0..2).all(|k| 2 * counts[k] >= sizes[k]));
         }
         assert!(fitting - most > 20 && most > 100, "{fitting} {most}");
+    }
+
+    /// Two arrays side by side, the second computed from parts of the first: what one chain computes element by element
+    /// the other reads as an array.
+    #[test]
+    fn two_chains() {
+        let puts = ["%u1 = put %u, 1, %m, 1, %d", "%w1 = put %w, 1, %m, 1, %e"];
+        // Behind a write that can fail, a check may not move.
+        for (puts, left) in [(puts, 3), ([puts[1], puts[0]], 2)] {
+            let text = format!(
+                "func @f(%x: [f64], %y: [f64], %n: i64) -> (f64, f64) {{
+                   %k = len %x
+                   %m = wsub %k, 2
+                   %r, %s = for %i in 0..%n carry (%u = %x, %w = %y) {{
+                     %a = slice %u, 0, %m, 1
+                     %b = slice %u, 2, %m, 1
+                     %c = slice %w, 1, %m, 1
+                     %d = mul %a, %b
+                     %e = mul %d, %c
+                     {}
+                     {}
+                     yield %u1, %w1
+                   }}
+                   %p = dot %r, %r
+                   %q = dot %s, %s
+                   return %p, %q
+                 }}",
+                puts[0], puts[1]
+            );
+            for (k, l) in [(0, 0), (1, 1), (2, 2), (3, 3), (5, 5), (9, 9), (9, 8)] {
+                let func = same(&text, whole, &[array(&[k]), array(&[l]), Val::i64(3)]);
+                assert_eq!(count(&func, |op| *op == Op::Array(ArrayOp::Put)), left, "{func}");
+            }
+        }
     }
 
     #[test]

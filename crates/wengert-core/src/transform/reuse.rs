@@ -328,9 +328,10 @@ impl Writing<'_> {
     /// How far a loop must run, if an iteration of it writes all elements that its counters reach.
     fn iteration(&self, body: &Block, k: usize, counters: &mut Vec<Value>) -> Option<Size> {
         let (p, next) = (body.params[k + 1], body.yields[k]);
+        // What takes it over is its last use: if that is the first, nothing reads it before.
         let user = body.insts.iter().find(|i| uses_of(i, p) > 0)?;
         let axis = counters.len() - 1;
-        if body.insts.iter().any(|i| i.op == Op::ExitIf) || uses::counts(body).get(&p) != Some(&1) {
+        if body.insts.iter().any(|i| i.op == Op::ExitIf) {
             return None;
         }
         match user.op {
