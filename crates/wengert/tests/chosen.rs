@@ -102,6 +102,21 @@ def floored(x):
 def kept_in(x, y):
     return np.sum(np.clip(np.sqrt(x), 0.5, 1.5)) + np.sum(np.sqrt(np.clip(y, 0.0, 9.0)))
 
+def skipped(x, k, n: int, m: int):
+    total = 0.0
+    for i in range(n):
+        scale = x * (i + 1)
+        v = k
+        for j in range(m):
+            v = v * scale + math.sqrt(x)
+        p = x
+        for j in range(2 * m):
+            p = math.sqrt(p * k)
+        if v > 3.0:
+            total += v * v
+        total += max(p - 1.0, 0.0) + scale * scale
+    return total
+
 def scaled(x, w):
     return np.sum(np.where(x > 0, w * np.sqrt(x) / x, w))
 ";
@@ -193,4 +208,41 @@ fn zeros_that_are_computed() {
         let grad = f.value_and_grad((0.0,), Wrt::All).unwrap();
         assert!(grad.get("x").unwrap().as_f64().unwrap().is_nan());
     }
+}
+
+/// An inner loop whose results are left aside has no part, whatever its slopes are, and what comes before it on the tape is
+/// found where it was.
+#[test]
+fn loops_that_are_left_aside() {
+    let f = |x: f64, k: f64, n: i64, m: i64| {
+        let mut total = 0.0;
+        for i in 0..n {
+            let scale = x * (i + 1) as f64;
+            let v = (0..m).fold(k, |v, _| v * scale + x.sqrt());
+            let p = (0..2 * m).fold(x, |p, _| (p * k).sqrt());
+            total += if v > 3.0 { v * v } else { 0.0 };
+            total += (p - 1.0).max(0.0) + scale * scale;
+        }
+        total
+    };
+    let mut parts = 0;
+    for (x, k, n, m) in [(0.5, 0.7, 6, 5), (1.5, 2.0, 4, 3), (0.5, 0.7, 6, 0), (0.2, 0.1, 3, 9)] {
+        let h = 1e-6;
+        let by_x = (f(x + h, k, n, m) - f(x - h, k, n, m)) / (2.0 * h);
+        let by_k = (f(x, k + h, n, m) - f(x, k - h, n, m)) / (2.0 * h);
+        parts += i32::from(by_k != 0.0);
+        for mode in [Mode::Forward, Mode::Reverse] {
+            let args: [Value; 4] = [x.into(), k.into(), n.into(), m.into()];
+            let [interpreted, compiled] = [Backend::Interp, Backend::Jit]
+                .map(|backend| gradient("skipped", &args, mode, backend));
+            assert_eq!(interpreted, compiled);
+            for (d, difference) in compiled.iter().zip([by_x, by_k]) {
+                let near = (d - difference).abs() < 1e-4 * difference.abs().max(1.0);
+                assert!(near, "{mode:?} {args:?}: {compiled:?}, not {by_x} and {by_k}");
+            }
+        }
+    }
+    assert!(0 < parts && parts < 4, "{parts}");
+    // Slopes that are infinite where nothing is made of them.
+    has("skipped", &[0.0.into(), 0.5.into(), 2.into(), 1.into()], &[0.0, 0.0]);
 }

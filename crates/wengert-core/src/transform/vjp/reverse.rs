@@ -252,7 +252,12 @@ impl<'a> Reverse<'a> {
 
     /// Adds to the adjoint of a value.
     pub(super) fn contribute(&mut self, v: Value, d: Value) {
-        self.add(v, Partial::Const(1.0), d, false, When::Always);
+        self.contribute_where(v, d, When::Always);
+    }
+
+    /// The same, where that has a part in the results in these cases.
+    pub(super) fn contribute_where(&mut self, v: Value, d: Value, when: When) {
+        self.add(v, Partial::Const(1.0), d, false, when);
     }
 
     /// The same, times a partial, where the result has a part in these cases; `d` may serve again.

@@ -4,7 +4,8 @@
 //! active values it captures, truth values that tell of some of these whether any iteration had a use for
 //! them, storage of carried arrays that is taken back step by step, carry-outs
 //! that serve as primal values, and the tape. First the iteration that an exit cut short is
-//! reversed (if there was one), then the full ones from last to first.
+//! reversed (if there was one), then the full ones from last to first. Where everything that an inner loop makes has been
+//! left aside, its records are dropped instead.
 //!
 //! A loop over chunks ([`super::chunks`]) has no adjoints in its state that chunks share: those of captured values,
 //! and the truth values, are arrays with an element for each chunk, which are summed up after the loop.
@@ -15,7 +16,7 @@ use super::adjoints::Adjoints;
 use super::layout::{End, Slot, needs_exit_slot};
 use super::nest::{BlockId, carried, exits};
 use super::reverse::{Reverse, Scope, bar};
-use crate::ir::{Builder, Inst, LoopPlan, Numbering, Op, Phase, Type, Value};
+use crate::ir::{Block, Builder, Inst, LoopPlan, Numbering, Op, Phase, Type, Value};
 use crate::ops::{ArrayOp, Partial, Prim};
 use crate::transform::emit::accumulate;
 use crate::transform::when::When;
@@ -112,8 +113,10 @@ impl Reverse<'_> {
         };
 
         let mut state = Vec::new();
+        let mut wanted = When::Never;
         for k in &shape.active {
             state.push(self.adjoint_or_zero(results[*k]));
+            wanted = wanted.or(&mut self.b, self.scope.adjoint.when(results[*k]));
             self.scope.adjoint.take(results[*k]);
         }
         for (v, summed) in shape.captured.iter().zip(&shape.summed) {
@@ -142,9 +145,16 @@ impl Reverse<'_> {
         state.push(self.tape);
         self.bring(shape.body);
 
-        let (ended, touched) = match self.outlined.counters.iter().position(|c| *c == counter) {
-            Some(ordinal) => self.outlined_loop(&shape, ordinal, [from, to, exit], state),
-            None => self.sweep(&shape, [from, to, exit], state),
+        let ordinal = self.outlined.counters.iter().position(|c| *c == counter);
+        let skipped = match wanted {
+            When::Is(c, _) => ordinal.is_none() && self.b.ty(c).is_scalar(),
+            _ => false,
+        };
+        let wanted = if skipped && self.can_be_skipped(&shape) { wanted } else { When::Always };
+        let (ended, touched) = match (ordinal, wanted) {
+            (Some(ordinal), _) => self.outlined_loop(&shape, ordinal, [from, to, exit], state),
+            (None, When::Always) => self.sweep(&shape, [from, to, exit], state),
+            _ => self.sweep_where(wanted, &shape, [from, to, exit], state),
         };
 
         let mut ended = ended.into_iter();
@@ -160,7 +170,7 @@ impl Reverse<'_> {
             let told = told.iter().find(|(told, _)| *told == k);
             let when = match told {
                 Some((_, any)) => self.scope.adjoint.when(*v).or(&mut self.b, When::Is(*any, true)),
-                None => self.cases(&touched, k, *v, [from, to, exit]),
+                None => self.cases(&touched, k, *v, [from, to, exit], wanted),
             };
             self.scope.adjoint.set_when(*v, captured[k], when);
         }
@@ -179,7 +189,7 @@ impl Reverse<'_> {
                     self.scope.adjoint.set(init, d);
                 }
             } else {
-                self.contribute(init, d);
+                self.contribute_where(init, d, wanted);
             }
         }
     }
@@ -276,13 +286,14 @@ impl Reverse<'_> {
 
     /// When a captured value has a part in the results, after a loop has been reversed: where it had one before,
     /// and where a piece of the loop ran that uses it. (For an array only the pieces at the end are looked at:
-    /// that a loop has run at all is not worth a look at every element.)
+    /// that a loop has run at all is not worth a look at every element.) A loop that is skipped adds to nothing.
     fn cases(
         &mut self,
         touched: &Touched,
         k: usize,
         v: Value,
         [from, to, exit]: [Value; 3],
+        wanted: When,
     ) -> When {
         let mut when = self.scope.adjoint.when(v);
         if touched.full[k] != When::Never {
@@ -290,7 +301,11 @@ impl Reverse<'_> {
                 return When::Always;
             }
             let ran = self.b.prim(Prim::ILt, &[from, to]);
-            when = when.or(&mut self.b, When::Is(ran, true));
+            let used = match wanted {
+                When::Is(c, holds) => When::Is(ran, true).and(&mut self.b, c, holds),
+                _ => When::Is(ran, true),
+            };
+            when = when.or(&mut self.b, used);
         }
         for (number, cut) in touched.cut.iter().enumerate() {
             if cut[k] != When::Never && when != When::Always {
@@ -347,6 +362,55 @@ impl Reverse<'_> {
         let mut args = vec![zero, trips];
         args.extend(state);
         (self.b.inst(Op::For, args, &types, vec![body]), Touched { cut, full })
+    }
+
+    /// Whether a loop leaves nothing but one record per iteration, and no array to be put back.
+    fn can_be_skipped(&self, shape: &Shape) -> bool {
+        let block = &shape.inst.blocks[0];
+        let mut plain = exits(shape.inst).is_empty() && shape.held.is_empty();
+        block.walk(&mut |inst| {
+            plain &= !matches!(inst.op, Op::Call(_) | Op::Drive(..) | Op::Push | Op::Pop);
+            let no_record =
+                |b: &Block| self.layout.slots(self.nest, self.nest.id(b), End::Block).is_empty();
+            plain &= inst.blocks.iter().all(no_record);
+        });
+        let scalar = |k: &usize| self.nest.func.ty(shape.inst.results[*k]).is_scalar();
+        plain && shape.inst.op == Op::For && shape.active.iter().all(scalar)
+    }
+
+    /// [`Reverse::sweep`], where something depends on the loop; elsewhere its records are dropped: all adjoints that it
+    /// is given are zeros left aside.
+    fn sweep_where(
+        &mut self,
+        wanted: When,
+        shape: &Shape,
+        [from, to, exit]: [Value; 3],
+        state: Vec<Value>,
+    ) -> (Vec<Value>, Touched) {
+        let types: Vec<Type> = state.iter().map(|v| self.b.ty(*v)).collect();
+        let wanted = wanted.truth(&mut self.b);
+        self.b.open_block(&[]);
+        let (swept, touched) = self.sweep(shape, [from, to, exit], state.clone());
+        let swept = self.b.close_block(swept);
+
+        self.b.open_block(&[]);
+        let mut dropped = state;
+        for adjoint in &mut dropped[..shape.active.len()] {
+            *adjoint = self.b.zero(self.b.ty(*adjoint));
+        }
+        let slots = self.layout.slots(self.nest, shape.body, End::Block);
+        let record: Vec<Type> = slots.iter().map(|s| s.ty(self.nest)).collect();
+        if let Some(tape) = dropped.last_mut().filter(|_| !record.is_empty()) {
+            let params = self.b.open_block(&[(Type::I64, None), (Type::Tape, None)]);
+            let (below, _) = self.b.pop(params[1], &record);
+            let body = self.b.close_block(vec![below]);
+            let zero = self.b.i64(0);
+            let trips = self.b.prim(Prim::WSub, &[to, from]);
+            *tape = self.b.inst(Op::For, vec![zero, trips, *tape], &[Type::Tape], vec![body])[0];
+        }
+        let dropped = self.b.close_block(dropped);
+        self.b.at(shape.inst.span);
+        (self.b.inst(Op::If, vec![wanted], &types, vec![swept, dropped]), touched)
     }
 
     /// Names for the state, so that the program can be read.
