@@ -313,19 +313,11 @@ impl Emitter<'_, '_, '_> {
             Op::Array(ArrayOp::Peek) => Machine::One(self.peek(inst)),
             Op::Array(ArrayOp::Poke) => return self.poke(inst),
             Op::Array(ArrayOp::Reshape) if self.is_last_use(inst) => self.reshape(inst),
-            Op::Array(op) => {
-                let made = self.kernel(inst, Work::Array(op.clone()));
-                // Two arrays; four numbers and more are sizes.
-                if let (ArrayOp::Conform(Check::Row(_)), [a, b]) = (op, &inst.args[..])
-                    && [a, b].into_iter().all(|x| self.func.ty(*x).is_array())
-                {
-                    self.bounds.alike(self.identity.find(*a), self.identity.find(*b));
-                }
-                match made {
-                    Some(made) if !op.in_place() => made,
-                    _ => return,
-                }
-            }
+            Op::Array(ArrayOp::Conform(Check::Row(_))) => return self.conform(inst),
+            Op::Array(op) => match self.kernel(inst, Work::Array(op.clone())) {
+                Some(made) if !op.in_place() => made,
+                _ => return,
+            },
             Op::Tape => Machine::One(self.new_tape(inst)),
             Op::Push => Machine::One(self.push(inst)),
             Op::Pop => return self.pop(inst),
@@ -340,6 +332,38 @@ impl Emitter<'_, '_, '_> {
             Op::Drive(name, phase) => return self.drive(inst, name, *phase),
         };
         self.set(inst.results[0], result);
+    }
+
+    /// Arrays, or twice as many sizes, that must agree. The runtime is called only to say that they do not.
+    fn conform(&mut self, inst: &Inst) {
+        let args: Vec<Machine> = inst.args.iter().map(|a| self.get(*a)).collect();
+        let sizes: Vec<ir::Value> = args
+            .iter()
+            .flat_map(|m| match m {
+                Machine::Array(array) => array.dims().to_vec(),
+                Machine::One(size) => vec![*size],
+            })
+            .collect();
+        let (left, right) = sizes.split_at(sizes.len() / 2);
+        let mut differ = self.b.ins().iconst(I8, 0);
+        for (l, r) in left.iter().zip(right) {
+            let one = self.b.ins().icmp(IntCC::NotEqual, *l, *r);
+            differ = self.b.ins().bor(differ, one);
+        }
+        let (cold, on) = (self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(cold);
+        self.b.ins().brif(differ, cold, &[], on, &[]);
+        self.enter(cold);
+        if let Op::Array(op) = &inst.op {
+            self.kernel(inst, Work::Array(op.clone()));
+        }
+        self.b.ins().jump(on, &[]);
+        self.enter(on);
+        if let [a, b] = inst.args[..]
+            && self.func.ty(a).is_array()
+        {
+            self.bounds.alike(self.identity.find(a), self.identity.find(b));
+        }
     }
 
     /// Whether a reshaped array dies with the open block, is not used elsewhere, and becomes a vector.
