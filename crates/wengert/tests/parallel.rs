@@ -49,6 +49,16 @@ def roots(a, x0, scale):
         total += x
     return total
 
+def near(values, k):
+    return values[k] * values[0] + np.sum(values * values)
+
+def helped(x, s):
+    y = x * s
+    total = 0.0
+    for i in wengert.parallel(range(len(x))):
+        total += near(y, i) + near(x, len(x) - 1 - i)
+    return total
+
 def table(x, weights):
     n = len(x)
     m = len(weights)
@@ -158,6 +168,7 @@ fn cases(n: usize) -> Vec<(&'static str, Vec<Value>)> {
         ("paths", vec![matrix(n, 7, 1), v(0.04), v(2.0), v(0.05)]),
         ("rows", vec![matrix(n, 3, 2), matrix(4, 3, 9), vector(4, 5).into()]),
         ("roots", vec![positive(n).into(), v(1.5), v(1.1)]),
+        ("helped", vec![vector(n, 3).into(), 0.7.into()]),
         ("table", vec![vector(n, 4).into(), vector(5, 6).into()]),
         ("waves", vec![vector(n + 2, 7).into(), v(0.1), Value::Int(4)]),
         ("nested", vec![matrix(n, 5, 8), v(0.7)]),

@@ -2,8 +2,8 @@
 //!
 //! A loop marked `parallel` carries arrays only, and an iteration touches only those of their elements (or
 //! rows, ..) whose first index is its own: its counter, or what sums and products with fixed numbers make of the
-//! counter, the same for all that touches an array. What it reads from outside the loop it may read anywhere,
-//! for nothing there changes. So no iteration sees what another has done, and running them in order, as the
+//! counter, the same for all that touches an array. What it reads from outside the loop, or carries and never changes,
+//! it may read anywhere, for nothing there changes. So no iteration sees what another has done, and running them in order, as the
 //! interpreter does, gives what any other order gives.
 
 use super::func::{Block, Func, Inst, Value};
@@ -75,15 +75,54 @@ pub fn independent(func: &Func, inst: &Inst) -> Result<(), Conflict> {
     }
     let body = &inst.blocks[0];
     let mut walk = Walk::new(func, body);
+    let mut changed = Vec::new();
     for (k, p) in body.params[1..].iter().enumerate() {
         if !func.ty(*p).is_array() {
             return conflict(ConflictKind::Carry(*p));
         }
-        walk.versions.insert(*p, k);
+        let changes = !hands_through(body, *p, body.yields[k]);
+        if changes {
+            walk.versions.insert(*p, k);
+        }
+        changed.push(changes.then_some(k));
     }
     walk.block(body)?;
-    let all: Vec<_> = (0..body.yields.len()).map(Some).collect();
-    walk.hands_on(&body.yields, &all, inst.span)
+    walk.hands_on(&body.yields, &changed, inst.span)
+}
+
+/// The arrays that a loop carries and never changes, as an iteration is given them.
+pub fn unchanged(inst: &Inst) -> Vec<Value> {
+    let body = &inst.blocks[0];
+    let carries = body.params[1..].iter().zip(&body.yields);
+    carries.filter(|(p, y)| hands_through(body, **p, **y)).map(|(p, _)| *p).collect()
+}
+
+/// Whether one value of a block is another, handed through loops and branches at most.
+fn hands_through(block: &Block, from: Value, to: Value) -> bool {
+    if from == to {
+        return true;
+    }
+    let made = |i: &Inst| i.results.iter().position(|r| *r == to);
+    let Some((inst, k)) = block.insts.iter().find_map(|i| Some((i, made(i)?))) else {
+        return false;
+    };
+    match inst.op {
+        Op::For | Op::While => {
+            let body = &inst.blocks[0];
+            let init = inst.args[inst.args.len() - inst.results.len() + k];
+            let p = body.params[k + 1];
+            let exits = body.insts.iter().filter(|i| i.op == Op::ExitIf).map(|i| &i.blocks[0]);
+            hands_through(block, from, init)
+                && hands_through(body, p, body.yields[k])
+                // Before an exit the body may have handed it through some of its loops.
+                && exits.into_iter().all(|e| hands_through(body, p, e.yields[k]))
+        }
+        Op::If => inst.blocks.iter().all(|b| {
+            let end = b.yields[k];
+            hands_through(b, from, end) || hands_through(block, from, end)
+        }),
+        _ => false,
+    }
 }
 
 /// Whether every iteration of an independent loop reads an array from outside at an index of its own only.
@@ -143,16 +182,19 @@ impl<'f> Walk<'f> {
             };
             let apart = match prim {
                 Prim::IAdd | Prim::ISub | Prim::WAdd | Prim::WSub => true,
-                // Products that wrap meet again after more iterations than can be run.
-                Prim::IMul | Prim::WMul => {
-                    let factor = func.as_const(other);
-                    matches!(factor, Some(Scalar::I64(k)) if k != 0 && k.unsigned_abs() < 1 << 16)
-                }
+                Prim::IMul | Prim::WMul => true,
                 _ => false,
             };
-            if apart {
-                let mut path = paths[&counted].clone();
-                path.push((prim, other, left));
+            let factor = |(prim, v, _): &(Prim, Value, bool)| match (prim, func.as_const(*v)) {
+                (Prim::IMul | Prim::WMul, Some(Scalar::I64(k))) => k.unsigned_abs(),
+                (Prim::IMul | Prim::WMul, _) => 0,
+                _ => 1,
+            };
+            let mut path = paths[&counted].clone();
+            path.push((prim, other, left));
+            let product = path.iter().map(factor).fold(1, u64::saturating_mul);
+            // Products that wrap meet again after more iterations than can be run.
+            if apart && 0 < product && product < 1 << 16 {
                 paths.insert(inst.results[0], path);
             }
         });

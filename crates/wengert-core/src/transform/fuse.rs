@@ -111,6 +111,10 @@ impl Pass<'_> {
         if bound(first, 0) != bound(second, 0) || bound(first, 1) != bound(second, 1) {
             return None;
         }
+        // What runs on threads does not wait for what does not.
+        if first.blocks[0].parallel != second.blocks[0].parallel {
+            return None;
+        }
         // A loop that is there for its errors or for a size has no part in derivatives, and must not get one.
         let idle = |i: &Inst| {
             let mut varied = i.results.iter().filter(|r| self.activity.is_varied(**r)).peekable();
@@ -357,7 +361,6 @@ fn merged(first: &Inst, second: &Inst, links: Links) -> Inst {
     rename_inside(&mut a, &links.first);
     rename_inside(&mut b, &links.second);
     a.insts.append(&mut b.insts);
-    a.parallel &= b.parallel;
     for (k, result) in second.results.iter().enumerate() {
         match links.carried.iter().find(|(j, _)| *j == k) {
             Some((_, carry)) => {

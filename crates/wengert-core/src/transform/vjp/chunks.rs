@@ -3,7 +3,8 @@
 //! A value from outside that all iterations read has an adjoint that all of them add to. The order of these sums must
 //! not depend on who runs what when, so it is fixed here: each chunk sums up from zero, into a place of its own
 //! (`reverse_loop`), and the sums of the chunks are added after the loop. How many chunks there are
-//! depends on the number of iterations only. Whoever runs a range of chunks, in order or at the same time as
+//! depends on the number of iterations, and on how many elements each of them sums up: more than its iterations are worth
+//! would take longer than the loop. Whoever runs a range of chunks, in order or at the same time as
 //! others, gives the same bits, and what is made here is plain IR: without threads it runs as it stands.
 
 use crate::ir::{Block, Builder, Func, Inst, MAX_RANK, Numbering, Op, Type, Value, parallel};
@@ -14,6 +15,9 @@ use std::sync::Arc;
 
 /// The most chunks a loop is run in.
 pub(crate) const MOST: i64 = 64;
+
+/// Elements of shared adjoints that a chunk may sum up for each of its iterations, about.
+const WORTH: i64 = 4;
 
 /// A loop over chunks.
 #[derive(Debug)]
@@ -37,7 +41,7 @@ pub(super) fn split(func: &Func, activity: &Activity) -> Option<(Func, Vec<Chunk
     let split = rebuild(func, &name, &mut |copier, b, inst| {
         let split = is_split(func, activity, inst);
         if split {
-            found.push(in_chunks(func, copier, b, inst));
+            found.push(in_chunks(func, activity, copier, b, inst));
         }
         split
     });
@@ -54,18 +58,42 @@ fn is_split(func: &Func, activity: &Activity, inst: &Inst) -> bool {
             || !activity.is_active(*v)
             || parallel::reads_own(func, inst, *v)
     };
-    inst.blocks[0].captures(func).iter().all(fits)
+    // An array that is carried and read anywhere has adjoints that chunks share.
+    let shared = |p: &Value| activity.is_active(*p);
+    inst.blocks[0].captures(func).iter().all(fits) && !parallel::unchanged(inst).iter().any(shared)
 }
 
-fn in_chunks(func: &Func, copier: &mut Copier, b: &mut Builder, inst: &Inst) -> Chunks {
+fn in_chunks(
+    func: &Func,
+    activity: &Activity,
+    copier: &mut Copier,
+    b: &mut Builder,
+    inst: &Inst,
+) -> Chunks {
     let body = &inst.blocks[0];
-    let own = body.captures(func).into_iter();
-    let own = own.filter(|v| func.ty(*v).is_array() && parallel::reads_own(func, inst, *v));
-    let own: Vec<Value> = own.map(|v| copier.get(func, b, v)).collect();
+    let arrays = body.captures(func).into_iter().filter(|v| func.ty(*v).is_array());
+    let (own, shared): (Vec<Value>, Vec<Value>) =
+        arrays.partition(|v| parallel::reads_own(func, inst, *v));
+    let own: Vec<Value> = own.iter().map(|v| copier.get(func, b, *v)).collect();
     let args = copier.all(func, b, &inst.args);
     let (lo, hi) = (args[0], args[1]);
     let (zero, one, most) = (b.i64(0), b.i64(1), b.i64(MOST));
     let trips = trips(b, lo, hi);
+    let mut elements = b.i64(1);
+    for v in shared.iter().filter(|v| activity.is_active(**v)) {
+        let array = copier.get(func, b, *v);
+        let dims = b.dims(array).into_iter();
+        let count = dims.reduce(|n, d| b.prim(Prim::WMul, &[n, d])).unwrap_or(zero);
+        let total = b.prim(Prim::WAdd, &[elements, count]);
+        elements = b.prim(Prim::IMax, &[total, one]);
+    }
+    // Enough for any array, and its product with the next line fits.
+    let (many, worth) = (b.i64(1 << 48), b.i64(WORTH));
+    let counted_trips = b.prim(Prim::IMin, &[trips, many]);
+    let affordable = b.prim(Prim::WMul, &[counted_trips, worth]);
+    let affordable = b.prim(Prim::IDiv, &[affordable, elements]);
+    let affordable = b.prim(Prim::IMax, &[affordable, one]);
+    let most = b.prim(Prim::IMin, &[most, affordable]);
     let chunks = b.prim(Prim::IMin, &[trips, most]);
     // So many iterations each, and one more in the first ones.
     let some = b.prim(Prim::IMax, &[chunks, one]);
