@@ -130,12 +130,19 @@ fn step(args: &[&str]) -> bool {
 
 /// A step with environment variables set.
 fn step_with(args: &[&str], variables: &[(&str, &str)]) -> bool {
-    println!("--- cargo {}", args.join(" "));
+    let mut command = cargo();
+    command.args(args).envs(variables.iter().copied());
+    run(&format!("cargo {}", args.join(" ")), command)
+}
+
+/// Runs a command, and says what it is, how it ended and after how long.
+fn run(what: &str, mut command: Command) -> bool {
+    println!("--- {what}");
     let start = Instant::now();
-    let passed = match cargo().args(args).envs(variables.iter().copied()).status() {
+    let passed = match command.status() {
         Ok(status) => status.success(),
         Err(error) => {
-            eprintln!("cargo could not be started: {error}");
+            eprintln!("it could not be started: {error}");
             false
         }
     };

@@ -9,7 +9,6 @@
 use crate::{answers, cargo};
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::Instant;
 
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
@@ -113,17 +112,6 @@ fn folder(name: &str) -> PathBuf {
     target.join(name)
 }
 
-fn step(tool: &str, tests: &[&str], mut command: Command) -> bool {
-    println!("--- {tool}: cargo test {}", tests.join(" "));
-    let start = Instant::now();
-    let passed = match command.status() {
-        Ok(status) => status.success(),
-        Err(error) => {
-            eprintln!("cargo could not be started: {error}");
-            false
-        }
-    };
-    let verdict = if passed { "passed" } else { "FAILED" };
-    println!("--- {verdict} after {:.0} s", start.elapsed().as_secs_f64());
-    passed
+fn step(tool: &str, tests: &[&str], command: Command) -> bool {
+    crate::run(&format!("{tool}: cargo test {}", tests.join(" ")), command)
 }
