@@ -180,11 +180,8 @@ impl<'f> Walk<'f> {
                 [a, b] if paths.contains_key(&b) && fixed(&a) => (b, a, false),
                 _ => return,
             };
-            let apart = match prim {
-                Prim::IAdd | Prim::ISub | Prim::WAdd | Prim::WSub => true,
-                Prim::IMul | Prim::WMul => true,
-                _ => false,
-            };
+            use Prim::{IAdd, IMul, ISub, WAdd, WMul, WSub};
+            let apart = matches!(prim, IAdd | ISub | WAdd | WSub | IMul | WMul);
             let factor = |(prim, v, _): &(Prim, Value, bool)| match (prim, func.as_const(*v)) {
                 (Prim::IMul | Prim::WMul, Some(Scalar::I64(k))) => k.unsigned_abs(),
                 (Prim::IMul | Prim::WMul, _) => 0,
