@@ -9,16 +9,20 @@
 //!
 //! A loop that takes less time than threads need to begin is run as a whole, by the caller.
 //!
-//! The tapes of all lanes together hold no more than the limit leaves beside what the program's own tape
-//! holds when the loop begins, in equal shares.
+//! The tapes of all lanes together may hold what the limit leaves beside the program's own tape when the loop
+//! begins. Each lane has a block for nothing, and takes one more from what is left, for all of them, whenever the last
+//! is full. There is none left only where full blocks have used up the whole: then more is needed than
+//! there may be, whoever runs what. Blocks that are not full are room beyond the limit, so what
+//! was recorded is counted when the loop has ended; one that needed too much always fails, and no other.
 
 use crate::context::Context;
 use crate::control::DefaultFloats;
 use crate::jit::link::{Frame, Plan, Step};
+use crate::jit::site::SiteKind;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
 use std::slice;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use wengert_core::ir::Phase;
@@ -27,6 +31,9 @@ use wengert_core::ir::Phase;
 const PIECES: u64 = 64;
 /// Nanoseconds below which a loop is not worth the waking of threads.
 const WORTH: u64 = 30_000;
+/// The most bytes of tape that a lane takes at a time, and the least.
+pub(crate) const BLOCK: u64 = 1 << 20;
+const BLOCK_LEAST: u64 = 1 << 10;
 /// The stack of a thread, in bytes.
 const STACK: usize = 8 << 20;
 
@@ -203,14 +210,24 @@ impl<'p> Lanes<'p> {
         self.lanes.iter().map(|lane| (lane.top - lane.context.tape_base) as u64).sum()
     }
 
-    /// Gives each of the first lanes its share of what is left of the limit.
-    fn share(&mut self, main: &Context, top: usize, count: usize) {
+    /// Lets the first lanes take what is left of the limit; gives back how much that is.
+    fn share(&mut self, main: &Context, top: usize, count: usize, room: &AtomicI64) -> u64 {
         let used = (top - main.tape_base) as u64 + self.recorded_bytes();
-        let share = main.tapes.bytes().saturating_sub(used) / count as u64;
-        for lane in &mut self.lanes[..count] {
-            let most = lane.context.tapes.limit(lane.context.tape_base);
-            lane.context.tape_limit = most.min(lane.top + share as usize);
+        let left = main.tapes.bytes().saturating_sub(used);
+        // All blocks together are to be small beside what there may be.
+        let block = (left / 256).clamp(BLOCK_LEAST, BLOCK);
+        let lanes = &mut self.lanes[..count];
+        // A tape is as long as the limit, and two blocks more, unless there were no addresses for so much.
+        let ends = lanes.iter().map(|lane| lane.context.tapes.limit(lane.context.tape_base));
+        let spare = lanes.iter().zip(ends).map(|(lane, end)| end.saturating_sub(lane.top) as u64);
+        let left = left.min(spare.min().unwrap_or(0).saturating_sub(2 * block));
+        room.store(i64::try_from(left).unwrap_or(i64::MAX), Ordering::Relaxed);
+        for lane in lanes {
+            let end = lane.context.tapes.limit(lane.context.tape_base);
+            lane.context.tape_limit = end.min(lane.top + block as usize);
+            (lane.context.tape_shared, lane.context.tape_block) = (room, block as usize);
         }
+        left
     }
 
     /// The run is over: what lanes have held at once on tapes and in arrays.
@@ -272,8 +289,10 @@ pub(crate) unsafe fn drive<'p>(
         note(pace, start.elapsed(), trips);
         return status;
     };
-    if let (Phase::Forward, Some((given, _))) = (phase, frame.tape) {
-        lanes.share(main, words[given] as usize, runs.len());
+    let (room, before) = (AtomicI64::new(0), lanes.recorded_bytes());
+    let mut left = u64::MAX;
+    if let Some((given, _)) = frame.tape {
+        left = lanes.share(main, words[given] as usize, runs.len(), &room);
     }
     let task = Task::new(step, frame, words);
     let mut works: Vec<Work> = lanes
@@ -286,14 +305,24 @@ pub(crate) unsafe fn drive<'p>(
         Phase::Forward => work.forward(&task),
         Phase::Reverse => work.reverse(&task),
     });
+    works.iter_mut().for_each(|work| work.lane.context.tape_shared = std::ptr::null());
     note(pace, works.iter().map(|work| work.busy).sum(), trips);
     let failed = task.failed.load(Ordering::Relaxed);
     if let Some(work) = works.iter_mut().find(|work| work.failed == Some(failed as u64)) {
         main.take_fault(&mut work.lane.context);
+        // Who finds it full is chance.
+        if matches!(main.program.sites[main.site as usize].kind, SiteKind::TapeLimit) {
+            main.full(plan.full);
+        }
         main.lanes = lanes;
         return 1;
     }
     let runs = works.into_iter().map(|work| work.runs).collect();
+    if phase == Phase::Forward && lanes.recorded_bytes() - before > left {
+        main.full(plan.full);
+        main.lanes = lanes;
+        return 1;
+    }
     let words = task.words;
     // SAFETY: behind the parameters there is room for the results.
     let out = unsafe { slice::from_raw_parts_mut(at, frame.params + frame.results) };

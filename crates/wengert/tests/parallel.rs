@@ -329,6 +329,38 @@ fn the_tape_has_a_limit_on_threads_too() {
     assert!(function("table", options(Backend::Jit, 2)).value_and_grad(args(), Wrt::All).is_ok());
 }
 
+/// Whether there is room for what is recorded has nothing to do with who records it.
+#[test]
+fn the_limit_of_the_tape_is_the_same_for_any_number_of_threads() {
+    let args = || given(vec![positive(30_000).into(), Value::Float(1.5), Value::Float(1.1)]);
+    for backend in [Backend::Jit, Backend::Cc] {
+        let run = |threads, tape_limit| {
+            let f = function("roots", Options { tape_limit, ..options(backend, threads) });
+            move || f.value_and_grad(args(), Wrt::All)
+        };
+        let wanted = run(1, None)().unwrap();
+        let needed = wanted.stats.tape_bytes;
+        assert!(needed > 1 << 20, "{needed}");
+        for threads in [2, 8] {
+            for (percent, enough) in [(80, true), (99, true), (102, false), (120, false)] {
+                let run = run(threads, Some(needed * 100 / percent));
+                for _ in 0..20 {
+                    match run() {
+                        Ok(found) if enough => {
+                            assert_eq!(found.value.to_bits(), wanted.value.to_bits());
+                        }
+                        Ok(_) => panic!("{percent} % of the limit on {threads} threads"),
+                        Err(error) => {
+                            let kind = &error.fault().unwrap().kind;
+                            assert!(!enough && matches!(kind, FaultKind::TapeLimit(_)), "{error}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn members_of_a_batch_have_the_bits_they_have_alone() {
     let f = |threads| function("table", options(Backend::Jit, threads));
