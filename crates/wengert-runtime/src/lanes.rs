@@ -19,11 +19,13 @@ use crate::context::Context;
 use crate::control::DefaultFloats;
 use crate::jit::link::{Frame, Plan, Step};
 use crate::jit::site::SiteKind;
+use crate::program::Stats;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
 use std::slice;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 use wengert_core::ir::Phase;
 
@@ -44,6 +46,8 @@ pub(crate) struct Lanes<'p> {
     recorded: Vec<Recorded>,
     /// The most bytes that stood on the tapes of lanes at once.
     tape_peak: u64,
+    /// Pieces that other threads than the caller's have run.
+    elsewhere: u64,
 }
 
 /// What a thread needs to run pieces.
@@ -79,6 +83,8 @@ struct Work<'l, 'p> {
     /// The piece that has failed.
     failed: Option<u64>,
     busy: Duration,
+    /// How many pieces were run on another thread than the caller's.
+    elsewhere: u64,
 }
 
 // SAFETY: the pointers in a context are to what all lanes share and only look at (the interrupt flag) or to what the
@@ -91,6 +97,7 @@ struct Task<'t> {
     frame: &'t Frame,
     /// The words of the parameters.
     words: Vec<u64>,
+    caller: ThreadId,
     pieces: u64,
     /// The next piece to be taken.
     next: AtomicUsize,
@@ -102,7 +109,8 @@ impl Task<'_> {
     fn new(step: Step, frame: &Frame, words: Vec<u64>) -> Task<'_> {
         let trips = trips((words[0] as i64, words[1] as i64));
         let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
-        Task { step, frame, words, pieces: trips.min(PIECES), next, failed }
+        let caller = std::thread::current().id();
+        Task { step, frame, words, caller, pieces: trips.min(PIECES), next, failed }
     }
 
     /// The first iteration of a piece.
@@ -146,6 +154,7 @@ impl Work<'_, '_> {
     fn forward(&mut self, task: &Task) {
         let _floats = DefaultFloats::set();
         let start = Instant::now();
+        let elsewhere = u64::from(std::thread::current().id() != task.caller);
         let mut frame = vec![0; task.frame.params + task.frame.results];
         loop {
             let piece = task.next.fetch_add(1, Ordering::Relaxed);
@@ -160,6 +169,7 @@ impl Work<'_, '_> {
             };
             lane.top = end;
             lane.highest = lane.highest.max(end);
+            self.elsewhere += elsewhere;
             self.runs.push(Run { piece: piece as u64, end });
         }
         self.busy = start.elapsed();
@@ -169,6 +179,7 @@ impl Work<'_, '_> {
     fn reverse(&mut self, task: &Task) {
         let _floats = DefaultFloats::set();
         let start = Instant::now();
+        let elsewhere = u64::from(std::thread::current().id() != task.caller);
         let mut frame = vec![0; task.frame.params + task.frame.results];
         for run in std::mem::take(&mut self.runs).into_iter().rev() {
             // Somebody else's fault ends the run.
@@ -182,6 +193,7 @@ impl Work<'_, '_> {
                 break;
             };
             lane.top = end;
+            self.elsewhere += elsewhere;
         }
         self.busy = start.elapsed();
     }
@@ -230,15 +242,19 @@ impl<'p> Lanes<'p> {
         left
     }
 
-    /// The run is over: what lanes have held at once on tapes and in arrays.
-    pub(crate) fn close(&mut self) -> (u64, u64) {
+    /// The run is over: what lanes have held at once on tapes and in arrays, and what was done on other threads.
+    pub(crate) fn close(&mut self) -> Stats {
         let mut arrays = 0;
         for lane in &mut self.lanes {
             arrays += lane.context.arrays.peak_bytes();
             lane.context.tapes.note(lane.highest);
             lane.context.tapes.close();
         }
-        (self.tape_peak, arrays)
+        Stats {
+            tape_peak_bytes: self.tape_peak,
+            array_peak_bytes: arrays,
+            pieces_elsewhere: self.elsewhere,
+        }
     }
 }
 
@@ -299,7 +315,7 @@ pub(crate) unsafe fn drive<'p>(
         .lanes
         .iter_mut()
         .zip(runs)
-        .map(|(lane, runs)| Work { lane, runs, failed: None, busy: Duration::ZERO })
+        .map(|(lane, runs)| Work { lane, runs, failed: None, busy: Duration::ZERO, elsewhere: 0 })
         .collect();
     together(&mut works, main.threads, &|work| match phase {
         Phase::Forward => work.forward(&task),
@@ -307,6 +323,7 @@ pub(crate) unsafe fn drive<'p>(
     });
     works.iter_mut().for_each(|work| work.lane.context.tape_shared = std::ptr::null());
     note(pace, works.iter().map(|work| work.busy).sum(), trips);
+    let elsewhere: u64 = works.iter().map(|work| work.elsewhere).sum();
     let failed = task.failed.load(Ordering::Relaxed);
     if let Some(work) = works.iter_mut().find(|work| work.failed == Some(failed as u64)) {
         main.take_fault(&mut work.lane.context);
@@ -318,6 +335,7 @@ pub(crate) unsafe fn drive<'p>(
         return 1;
     }
     let runs = works.into_iter().map(|work| work.runs).collect();
+    lanes.elsewhere += elsewhere;
     if phase == Phase::Forward && lanes.recorded_bytes() - before > left {
         main.full(plan.full);
         main.lanes = lanes;

@@ -1,8 +1,11 @@
 //! Parallel loops: the same bits and faults on any number of threads.
 
 use crate::{Arg, Both, module};
+use std::num::NonZeroUsize;
 use wengert_core::fault::FaultKind;
-use wengert_core::transform::{pipeline, vjp};
+use wengert_core::ir::Module;
+use wengert_core::transform::{jvp, pipeline, vjp};
+use wengert_runtime::{Options, Program};
 
 /// Shared numbers and arrays, an array read element by element, and inner loops that take their own time.
 const PATHS: &str = "
@@ -47,6 +50,46 @@ fn values_and_gradients() {
             let seeds = numbers(x.len());
             let args = [&args[..], &[Arg::Array(&seeds)]].concat();
             gradient.agree("f.vjp", &args).unwrap();
+        }
+    }
+}
+
+/// Loops with enough to do are run by several threads: as they stand, and their derivatives, both ways.
+#[test]
+fn other_threads_take_part() {
+    let original = module(PATHS);
+    let func = pipeline::run(&original, "f").unwrap();
+    let reverse = vjp::vjp(&func, &[0, 1, 2]).unwrap();
+    let forward = Module::of(jvp::jvp(&func, &[0, 1, 2]).unwrap());
+    let n = 200_000;
+    let (w, x) = ([0.3, -0.2, 0.7], numbers(n));
+    let args = vec![Arg::F64(0.8), Arg::Array(&w), Arg::Array(&x), Arg::I64(0), Arg::I64(n as i64)];
+    let dots = [Arg::F64(1.0), Arg::Array(&w), Arg::Array(&x)];
+    let cases = [
+        (original, "f", args.clone(), 1),
+        (forward, "f.jvp", [&args[..], &dots].concat(), 1),
+        (reverse, "f.vjp", [&args[..], &[Arg::Array(&x)]].concat(), 2),
+    ];
+    for (module, entry, args, phases) in cases {
+        let program = Program::compile(&module, &[entry]).unwrap();
+        let run = |threads| {
+            let options = Options { threads: NonZeroUsize::new(threads), ..Options::default() };
+            program.call(entry, &args, &options).unwrap()
+        };
+        let (wanted, alone) = run(1);
+        assert_eq!(alone.pieces_elsewhere, 0, "{entry}");
+        for threads in [2, 4] {
+            // A busy machine may leave everything to the caller once, but not always.
+            let helped = (0..50).any(|_| {
+                let (found, stats) = run(threads);
+                assert_eq!(found, wanted, "{entry}");
+                let pieces = stats.pieces_elsewhere;
+                assert!(pieces <= 64 * phases, "{entry}: {pieces}");
+                // On the way back it is those who have recorded.
+                assert_eq!(pieces % phases, 0, "{entry}: {pieces}");
+                pieces > 0
+            });
+            assert!(helped, "{entry} on {threads} threads");
         }
     }
 }
