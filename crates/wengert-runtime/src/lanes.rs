@@ -21,7 +21,6 @@ use crate::jit::link::{Frame, Plan, Step};
 use crate::jit::site::SiteKind;
 use crate::program::Stats;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use std::collections::BTreeMap;
 use std::slice;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -285,6 +284,7 @@ pub(crate) unsafe fn drive<'p>(
             let known = pace.load(Ordering::Relaxed);
             let worth = trips > 1 && (known == 0 || known.saturating_mul(trips) >= WORTH);
             let count = main.threads.min(trips.min(PIECES) as usize);
+            let worth = worth && count > 1 && pool(count - 1).is_some();
             let count = if worth { lanes.open(main, count, frame.tape.is_some()) } else { 0 };
             (count > 1).then(|| vec![Vec::new(); count])
         }
@@ -317,7 +317,7 @@ pub(crate) unsafe fn drive<'p>(
         .zip(runs)
         .map(|(lane, runs)| Work { lane, runs, failed: None, busy: Duration::ZERO, elsewhere: 0 })
         .collect();
-    together(&mut works, main.threads, &|work| match phase {
+    together(&mut works, &|work| match phase {
         Phase::Forward => work.forward(&task),
         Phase::Reverse => work.reverse(&task),
     });
@@ -370,16 +370,17 @@ fn note(pace: &std::sync::atomic::AtomicU64, busy: Duration, trips: u64) {
 }
 
 /// Lanes at work at the same time, the first on this thread.
-fn together(works: &mut [Work], threads: usize, run: &(dyn Fn(&mut Work) + Sync)) {
+fn together(works: &mut [Work], run: &(dyn Fn(&mut Work) + Sync)) {
+    let pool = pool(works.len() - 1);
     let Some((first, others)) = works.split_first_mut() else { return };
-    match pool(threads - 1) {
+    match pool {
         Some(pool) => pool.in_place_scope(|scope| {
             for work in others {
                 scope.spawn(move |_| run(work));
             }
             run(first);
         }),
-        // No threads are to be had.
+        // No threads are to be had any more.
         None => {
             run(first);
             others.iter_mut().for_each(run);
@@ -387,15 +388,49 @@ fn together(works: &mut [Work], threads: usize, run: &(dyn Fn(&mut Work) + Sync)
     }
 }
 
-/// So many threads, which wait for the next loop.
-fn pool(threads: usize) -> Option<Arc<ThreadPool>> {
-    static POOLS: Mutex<BTreeMap<usize, Arc<ThreadPool>>> = Mutex::new(BTreeMap::new());
-    let mut pools = POOLS.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    if let Some(pool) = pools.get(&threads) {
-        return Some(pool.clone());
+/// The threads of this process, which wait for the next loop.
+struct Pool {
+    threads: Arc<ThreadPool>,
+    /// A process that was forked has the memory, but not the threads.
+    process: u32,
+}
+
+/// Threads for so many lanes, if there are any to be had. There is one pool, as large as was needed so far: lanes
+/// are no more than a loop is to have, whatever the pool holds.
+fn pool(wanted: usize) -> Option<Arc<ThreadPool>> {
+    static POOL: Mutex<Option<Pool>> = Mutex::new(None);
+    /// So many could not be had.
+    static TOO_MANY: AtomicUsize = AtomicUsize::new(usize::MAX);
+    let mut pool = POOL.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let process = std::process::id();
+    if let Some(other) = pool.take_if(|pool| pool.process != process) {
+        // Its threads do not hear that they are to end.
+        std::mem::forget(other);
     }
-    let made = ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK).build().ok()?;
-    let made = Arc::new(made);
-    pools.insert(threads, made.clone());
-    Some(made)
+    let has = pool.as_ref().map_or(0, |pool| pool.threads.current_num_threads());
+    let too_many = TOO_MANY.load(Ordering::Relaxed);
+    if has < wanted && wanted < too_many {
+        match ThreadPoolBuilder::new().num_threads(wanted).stack_size(STACK).build() {
+            // Loops that run on the one before keep it until they have ended.
+            Ok(threads) => *pool = Some(Pool { threads: Arc::new(threads), process }),
+            Err(_) => TOO_MANY.store(wanted, Ordering::Relaxed),
+        }
+    }
+    pool.as_ref().map(|pool| pool.threads.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_one_pool_and_it_grows() {
+        let has = |pool: &Option<Arc<ThreadPool>>| pool.as_ref().unwrap().current_num_threads();
+        let first = pool(1);
+        assert!(has(&first) >= 1);
+        let larger = pool(3);
+        assert!(has(&larger) >= 3);
+        let again = pool(2);
+        assert!(Arc::ptr_eq(again.as_ref().unwrap(), larger.as_ref().unwrap()));
+    }
 }
