@@ -106,11 +106,18 @@ impl<'m> Graph<'m> {
     }
 
     /// How pieces of a parallel loop can run at the same time: if each of its functions hands back the storage it is
-    /// given, and takes over nothing else.
+    /// given, takes over nothing else, and touches only what is its own. That a plan says so is not enough.
     pub(super) fn pieces(&self, plan: &LoopPlan) -> Option<Pieces> {
         let frame = |name: &str, first: usize, carried: usize| {
             let func = self.funcs.iter().find(|f| &*f.name == name)?;
             let (params, results) = (func.param_types(), &func.results);
+            let apart = match plan.is_only_run() {
+                true => parallel::runs_apart(func, carried),
+                false => parallel::hands_back(func, func.params().get(first..first + carried)?),
+            };
+            if !apart {
+                return None;
+            }
             let mut arrays = Vec::new();
             for (k, p) in func.params().iter().enumerate().skip(first) {
                 let ty = func.ty(*p);
@@ -119,7 +126,7 @@ impl<'m> Graph<'m> {
                     if ty.is_array() && verify::consumes(self.module, func, *p) {
                         return None;
                     }
-                } else if !ty.is_array() || !parallel::hands_back(func, *p, r) {
+                } else if !ty.is_array() {
                     return None;
                 } else {
                     let start = abi::slots(&params);

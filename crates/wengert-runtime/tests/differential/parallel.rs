@@ -158,3 +158,89 @@ fn rows_in_a_loop_over_time() {
         gradient.agree("f.vjp", &[&args[..], &[Arg::Shaped(&seeds)]].concat()).unwrap();
     }
 }
+
+/// A plan that says it is parallel and is not: every iteration reads and changes the same element.
+const NOT_APART: &str = "
+    func @f(%x: [f64], %n: i64) -> [f64] {
+      %c = copy %x
+      %r, %done, %exit = drive @l forward (0, %n, %c, %x) : [f64], i64, i64
+      return %r
+    }
+    func @range(%from: i64, %to: i64, %c: [f64], %x: [f64]) -> ([f64], i64, i64) {
+      %r = for %i in %from..%to carry (%o = %c) {
+        %v = load %o, INDEX
+        %w = load %x, %i
+        %s = add %v, %w
+        %o1 = store %o, INDEX, %s
+        yield %o1
+      }
+      %done = imax %from, %to
+      return %r, %done, 0
+    }
+    loop @l parallel for carries 1 state 0 finals () advance @range record @range reverse @range";
+
+/// The same, recorded and reversed.
+const NOT_APART_RECORDED: &str = "
+    func @f(%x: [f64], %n: i64, %t: tape) -> ([f64], [f64], tape) {
+      %c = copy %x
+      %d = copy %x
+      %r, %done, %exit, %t1 = drive @l forward (0, %n, %c, %x, %t) : [f64], i64, i64, tape
+      %d1, %t2 = drive @l reverse (0, %n, 0, %d, %t1) : [f64], tape
+      return %r, %d1, %t2
+    }
+    func @advance(%from: i64, %to: i64, %c: [f64], %x: [f64]) -> ([f64], i64, i64) {
+      %done = imax %from, %to
+      return %c, %done, 0
+    }
+    func @record(%from: i64, %to: i64, %c: [f64], %x: [f64], %t: tape) -> ([f64], i64, i64, tape) {
+      %r, %t1 = for %i in %from..%to carry (%o = %c, %u = %t) {
+        %v = load %o, INDEX
+        %w = load %x, %i
+        %s = add %v, %w
+        %o1 = store %o, INDEX, %s
+        %u1 = push %u, %s
+        yield %o1, %u1
+      }
+      %done = imax %from, %to
+      return %r, %done, 0, %t1
+    }
+    func @reverse(%from: i64, %to: i64, %exit: i64, %d: [f64], %t: tape) -> ([f64], tape) {
+      %trips = isub %to, %from
+      %last = isub %to, 1
+      %r, %t1 = for %k in 0..%trips carry (%o = %d, %u = %t) {
+        %i = isub %last, %k
+        %u1, %s = pop %u : tape, f64
+        %v = load %o, INDEX
+        %w = add %v, %s
+        %o1 = store %o, INDEX, %w
+        yield %o1, %u1
+      }
+      return %r, %t1
+    }
+    loop @l parallel for carries 1 state 1 finals () advance @advance record @record reverse @reverse";
+
+#[test]
+fn a_plan_that_only_says_it_is_parallel_runs_in_order() {
+    let n = 1_000_000;
+    let x = numbers(n);
+    let args = [Arg::Array(&x), Arg::I64(n as i64)];
+    for text in [NOT_APART, NOT_APART_RECORDED] {
+        for (index, apart) in [("0", false), ("%i", true)] {
+            let module = module(&text.replace("INDEX", index));
+            let program = Program::compile(&module, &["f"]).unwrap();
+            let run = |threads| {
+                let options = Options { threads: NonZeroUsize::new(threads), ..Options::default() };
+                program.call("f", &args, &options).unwrap()
+            };
+            let (wanted, _) = run(1);
+            let mut helped = 0;
+            for _ in 0..20 {
+                let (found, stats) = run(4);
+                assert_eq!(found, wanted);
+                helped += stats.pieces_elsewhere;
+            }
+            assert_eq!(helped > 0, apart, "{index} {text}");
+        }
+        Both::new(&text.replace("INDEX", "0")).agree("f", &args).unwrap();
+    }
+}
