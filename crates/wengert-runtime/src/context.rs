@@ -7,8 +7,8 @@ use crate::arrays::Arrays;
 use crate::held::Held;
 use crate::jit::link::Linked;
 use crate::jit::site::{SiteKind, Wrote};
-use crate::lanes::{self, Lanes};
 use crate::tapes::Tapes;
+use crate::workers::{self, Workers};
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicBool, AtomicI64};
 use wengert_core::fault::{Fault, FaultKind};
@@ -55,7 +55,7 @@ pub(crate) struct Context<'p> {
     /// How many threads parallel loops run on.
     pub(crate) threads: usize,
     /// What each of them has.
-    pub(crate) lanes: Lanes<'p>,
+    pub(crate) workers: Workers<'p>,
     /// Sites from the fault outwards through the calls around it, with their iterations.
     trail: Vec<(u64, Vec<i64>)>,
 }
@@ -108,13 +108,13 @@ impl<'p> Context<'p> {
             held: Held::default(),
             kernel_fault: None,
             threads,
-            lanes: Lanes::default(),
+            workers: Workers::default(),
             trail: Vec::new(),
         }
     }
 
     /// The state of one thread of this run. It has no tape yet.
-    pub(crate) fn lane(&self) -> Context<'p> {
+    pub(crate) fn worker(&self) -> Context<'p> {
         let mut counter_storage = vec![0; self.program.max_loops];
         Context {
             tape_base: 0,
@@ -132,11 +132,11 @@ impl<'p> Context<'p> {
             program: self.program,
             arrays: Arrays::default(),
             // It may end in the midst of a block, and begins with one.
-            tapes: Tapes::new(Some(self.tapes.bytes().saturating_add(2 * lanes::BLOCK))),
+            tapes: Tapes::new(Some(self.tapes.bytes().saturating_add(2 * workers::BLOCK))),
             held: Held::default(),
             kernel_fault: None,
             threads: 1,
-            lanes: Lanes::default(),
+            workers: Workers::default(),
             trail: Vec::new(),
         }
     }
@@ -150,11 +150,11 @@ impl<'p> Context<'p> {
     }
 
     /// Takes over the fault of a thread of this run.
-    pub(crate) fn take_fault(&mut self, lane: &mut Context) {
-        self.trail = std::mem::take(&mut lane.trail);
-        (self.site, self.operands) = (lane.site, lane.operands);
-        self.kernel_fault = lane.kernel_fault.take();
-        self.counter_storage.copy_from_slice(&lane.counter_storage);
+    pub(crate) fn take_fault(&mut self, worker: &mut Context) {
+        self.trail = std::mem::take(&mut worker.trail);
+        (self.site, self.operands) = (worker.site, worker.operands);
+        self.kernel_fault = worker.kernel_fault.take();
+        self.counter_storage.copy_from_slice(&worker.counter_storage);
     }
 
     /// The tapes of all threads together are full, at this site.

@@ -282,11 +282,11 @@ impl Program {
             context.tapes.note(context.tape_peak);
         }
         context.tapes.close();
-        let lanes = context.lanes.close();
+        let workers = context.workers.close();
         let stats = Stats {
-            tape_peak_bytes: context.tapes.peak().max(lanes.tape_peak_bytes),
-            array_peak_bytes: context.arrays.peak_bytes() + lanes.array_peak_bytes,
-            ..lanes
+            tape_peak_bytes: context.tapes.peak().max(workers.tape_peak_bytes),
+            array_peak_bytes: context.arrays.peak_bytes() + workers.array_peak_bytes,
+            ..workers
         };
         Ok((found.results(&frame, &mut context), stats))
     }

@@ -1,16 +1,16 @@
 //! Parallel loops on threads.
 //!
-//! A range of a parallel loop is run in pieces, each by one call of compiled code. A *lane* is what a thread
+//! A range of a parallel loop is run in pieces, each by one call of compiled code. A *worker* is what a thread
 //! needs for that: a context of its own, with its own arrays and its own tape, on which the pieces it records lie
-//! one behind the other. Lanes take pieces in order, one by one; on the way back each reverses those it
+//! one behind the other. Workers take pieces in order, one by one; on the way back each reverses those it
 //! has recorded, the last one first. What pieces share they only read, and of arrays that they
 //! change each changes rows of its own. Where pieces begin and end is no matter for the results: sums over
 //! iterations are the program's own, over chunks that do not depend on who runs them.
 //!
 //! A loop that takes less time than threads need to begin is run as a whole, by the caller.
 //!
-//! The tapes of all lanes together may hold what the limit leaves beside the program's own tape when the loop
-//! begins. Each lane has a block for nothing, and takes one more from what is left, for all of them, whenever the last
+//! The tapes of all workers together may hold what the limit leaves beside the program's own tape when the loop
+//! begins. Each worker has a block for nothing, and takes one more from what is left, for all of them, whenever the last
 //! is full. There is none left only where full blocks have used up the whole: then more is needed than
 //! there may be, whoever runs what. Blocks that are not full are room beyond the limit, so what
 //! was recorded is counted when the loop has ended; one that needed too much always fails, and no other.
@@ -30,20 +30,20 @@ use wengert_core::ir::Phase;
 
 /// The most pieces of a loop: enough for threads that are done early to take one more.
 const PIECES: u64 = 64;
-/// Nanoseconds below which a loop is not worth the waking of threads.
+/// Nanoseconds below which a phase of a loop is not worth the waking of threads.
 const WORTH: u64 = 30_000;
-/// The most bytes of tape that a lane takes at a time, and the least.
+/// The most bytes of tape that a worker takes at a time, and the least.
 pub(crate) const BLOCK: u64 = 1 << 20;
 const BLOCK_LEAST: u64 = 1 << 10;
 /// The stack of a thread, in bytes.
 const STACK: usize = 8 << 20;
 
-/// The lanes of a run, and what has been recorded on them.
+/// The workers of a run, and what has been recorded on them.
 #[derive(Debug, Default)]
-pub(crate) struct Lanes<'p> {
-    lanes: Vec<Lane<'p>>,
+pub(crate) struct Workers<'p> {
+    workers: Vec<Worker<'p>>,
     recorded: Vec<Recorded>,
-    /// The most bytes that stood on the tapes of lanes at once.
+    /// The most bytes that stood on the tapes of workers at once.
     tape_peak: u64,
     /// Pieces that other threads than the caller's have run.
     elsewhere: u64,
@@ -51,7 +51,7 @@ pub(crate) struct Lanes<'p> {
 
 /// What a thread needs to run pieces.
 #[derive(Debug)]
-struct Lane<'p> {
+struct Worker<'p> {
     context: Box<Context<'p>>,
     /// The end of what is recorded on its tape; 0 while it has none.
     top: usize,
@@ -64,7 +64,7 @@ struct Lane<'p> {
 struct Recorded {
     plan: usize,
     range: (i64, i64),
-    /// Per lane the pieces it has recorded; nothing where they lie on the program's own tape.
+    /// Per worker the pieces it has recorded; nothing where they lie on the program's own tape.
     runs: Option<Vec<Vec<Run>>>,
 }
 
@@ -75,9 +75,9 @@ struct Run {
     end: usize,
 }
 
-/// A lane at work.
+/// A worker at work.
 struct Work<'l, 'p> {
-    lane: &'l mut Lane<'p>,
+    worker: &'l mut Worker<'p>,
     runs: Vec<Run>,
     /// The piece that has failed.
     failed: Option<u64>,
@@ -86,11 +86,12 @@ struct Work<'l, 'p> {
     elsewhere: u64,
 }
 
-// SAFETY: the pointers in a context are to what all lanes share and only look at (the interrupt flag) or to what the
-// context itself owns. A lane is lent to one thread, which has ended its work before the loan does.
+// SAFETY: the pointers in a context are to what all workers share and only look at (the interrupt flag) or change by
+// atomic instructions (the room for tapes), or to what the context itself owns. A worker is lent to one thread,
+// which has ended its work before the loan does.
 unsafe impl Send for Work<'_, '_> {}
 
-/// What is to be done, for all lanes.
+/// What is to be done, for all workers.
 struct Task<'t> {
     step: Step,
     frame: &'t Frame,
@@ -135,9 +136,9 @@ impl Task<'_> {
         }
         // SAFETY: the context is one of the program's and lent to this thread. The frame is as long as the function's
         // parameters and results, and holds what the caller of the loop has laid out for it; the arrays in it live
-        // as long as that call. Iterations of a parallel loop touch no row that another changes: the verifier
-        // has seen to that, or the transform that made the loop; that the arrays handed back are those given has
-        // been looked at when the code was linked.
+        // as long as that call. Iterations of a parallel loop touch no row that another changes: that was looked at when
+        // the code was linked, or the transform that made the loop has seen to it (`Graph::pieces`); that the arrays
+        // handed back are those given has been looked at there too. The room for tapes outlives the call.
         let status = unsafe { self.step.call(context, frame.as_mut_ptr()) };
         let top = self.frame.tape.map_or(top, |(_, given_back)| frame[given_back] as usize);
         (status == 0).then_some(top)
@@ -160,14 +161,15 @@ impl Work<'_, '_> {
             if piece as u64 >= task.pieces || piece > task.failed.load(Ordering::Relaxed) {
                 break;
             }
-            let lane = &mut *self.lane;
-            let Some(end) = task.run(&mut lane.context, &mut frame, piece as u64, lane.top) else {
+            let worker = &mut *self.worker;
+            let Some(end) = task.run(&mut worker.context, &mut frame, piece as u64, worker.top)
+            else {
                 task.failed.fetch_min(piece, Ordering::Relaxed);
                 self.failed = Some(piece as u64);
                 break;
             };
-            lane.top = end;
-            lane.highest = lane.highest.max(end);
+            worker.top = end;
+            worker.highest = worker.highest.max(end);
             self.elsewhere += elsewhere;
             self.runs.push(Run { piece: piece as u64, end });
         }
@@ -185,69 +187,71 @@ impl Work<'_, '_> {
             if task.failed.load(Ordering::Relaxed) != usize::MAX {
                 break;
             }
-            let lane = &mut *self.lane;
-            let Some(end) = task.run(&mut lane.context, &mut frame, run.piece, run.end) else {
+            let worker = &mut *self.worker;
+            let Some(end) = task.run(&mut worker.context, &mut frame, run.piece, run.end) else {
                 task.failed.fetch_min(run.piece as usize, Ordering::Relaxed);
                 self.failed = Some(run.piece);
                 break;
             };
-            lane.top = end;
+            worker.top = end;
             self.elsewhere += elsewhere;
         }
         self.busy = start.elapsed();
     }
 }
 
-impl<'p> Lanes<'p> {
-    /// Sees that there are lanes, with tapes where they are needed; gives back how many there are.
+impl<'p> Workers<'p> {
+    /// Sees that there are workers, with tapes where they are needed; gives back how many there are.
     fn open(&mut self, main: &Context<'p>, wanted: usize, tapes: bool) -> usize {
         for k in 0..wanted {
-            if k == self.lanes.len() {
-                let context = Box::new(main.lane());
-                self.lanes.push(Lane { context, top: 0, highest: 0 });
+            if k == self.workers.len() {
+                let context = Box::new(main.worker());
+                self.workers.push(Worker { context, top: 0, highest: 0 });
             }
-            let lane = &mut self.lanes[k];
-            if tapes && lane.top == 0 {
-                let Some(base) = lane.context.open_tape() else { return k };
-                (lane.top, lane.highest) = (base, base);
+            let worker = &mut self.workers[k];
+            if tapes && worker.top == 0 {
+                let Some(base) = worker.context.open_tape() else { return k };
+                (worker.top, worker.highest) = (base, base);
             }
-            lane.context.depth = main.depth;
+            worker.context.depth = main.depth;
         }
         wanted
     }
 
-    /// The bytes that are recorded on lanes.
+    /// The bytes that are recorded on workers.
     fn recorded_bytes(&self) -> u64 {
-        self.lanes.iter().map(|lane| (lane.top - lane.context.tape_base) as u64).sum()
+        self.workers.iter().map(|worker| (worker.top - worker.context.tape_base) as u64).sum()
     }
 
-    /// Lets the first lanes take what is left of the limit; gives back how much that is.
+    /// Lets the first workers take what is left of the limit; gives back how much that is.
     fn share(&mut self, main: &Context, top: usize, count: usize, room: &AtomicI64) -> u64 {
         let used = (top - main.tape_base) as u64 + self.recorded_bytes();
         let left = main.tapes.bytes().saturating_sub(used);
         // All blocks together are to be small beside what there may be.
         let block = (left / 256).clamp(BLOCK_LEAST, BLOCK);
-        let lanes = &mut self.lanes[..count];
+        let workers = &mut self.workers[..count];
         // A tape is as long as the limit, and two blocks more, unless there were no addresses for so much.
-        let ends = lanes.iter().map(|lane| lane.context.tapes.limit(lane.context.tape_base));
-        let spare = lanes.iter().zip(ends).map(|(lane, end)| end.saturating_sub(lane.top) as u64);
+        let ends =
+            workers.iter().map(|worker| worker.context.tapes.limit(worker.context.tape_base));
+        let spare =
+            workers.iter().zip(ends).map(|(worker, end)| end.saturating_sub(worker.top) as u64);
         let left = left.min(spare.min().unwrap_or(0).saturating_sub(2 * block));
         room.store(i64::try_from(left).unwrap_or(i64::MAX), Ordering::Relaxed);
-        for lane in lanes {
-            let end = lane.context.tapes.limit(lane.context.tape_base);
-            lane.context.tape_limit = end.min(lane.top + block as usize);
-            (lane.context.tape_shared, lane.context.tape_block) = (room, block as usize);
+        for worker in workers {
+            let end = worker.context.tapes.limit(worker.context.tape_base);
+            worker.context.tape_limit = end.min(worker.top + block as usize);
+            (worker.context.tape_shared, worker.context.tape_block) = (room, block as usize);
         }
         left
     }
 
-    /// The run is over: what lanes have held at once on tapes and in arrays, and what was done on other threads.
+    /// The run is over: what workers have held at once on tapes and in arrays, and what was done on other threads.
     pub(crate) fn close(&mut self) -> Stats {
         let mut arrays = 0;
-        for lane in &mut self.lanes {
-            arrays += lane.context.arrays.peak_bytes();
-            lane.context.tapes.note(lane.highest);
-            lane.context.tapes.close();
+        for worker in &mut self.workers {
+            arrays += worker.context.arrays.peak_bytes();
+            worker.context.tapes.note(worker.highest);
+            worker.context.tapes.close();
         }
         Stats {
             tape_peak_bytes: self.tape_peak,
@@ -278,67 +282,74 @@ pub(crate) unsafe fn drive<'p>(
     };
     // SAFETY: nobody else uses the context, and compiled code does not run on it while this reference is in use.
     let main = unsafe { &mut *context };
-    let mut lanes = std::mem::take(&mut main.lanes);
+    let mut workers = std::mem::take(&mut main.workers);
     let recorded = match phase {
         Phase::Forward => {
-            let known = pace.load(Ordering::Relaxed);
-            let worth = trips > 1 && (known == 0 || known.saturating_mul(trips) >= WORTH);
+            let worth = trips > 1 && worth(plan, trips);
             let count = main.threads.min(trips.min(PIECES) as usize);
             let worth = worth && count > 1 && pool(count - 1).is_some();
-            let count = if worth { lanes.open(main, count, frame.tape.is_some()) } else { 0 };
+            let count = if worth { workers.open(main, count, frame.tape.is_some()) } else { 0 };
             (count > 1).then(|| vec![Vec::new(); count])
         }
         Phase::Reverse => {
             let is_it = |r: &Recorded| r.plan == number && r.range == range;
-            let found = lanes.recorded.iter().rposition(is_it);
-            found.and_then(|k| lanes.recorded.drain(k..).next()).and_then(|recorded| recorded.runs)
+            let found = workers.recorded.iter().rposition(is_it);
+            found
+                .and_then(|k| workers.recorded.drain(k..).next())
+                .and_then(|recorded| recorded.runs)
         }
     };
     let start = Instant::now();
     let Some(runs) = recorded else {
         if phase == Phase::Forward && frame.tape.is_some() {
-            lanes.recorded.push(Recorded { plan: number, range, runs: None });
+            workers.recorded.push(Recorded { plan: number, range, runs: None });
         }
-        main.lanes = lanes;
+        main.workers = workers;
         // SAFETY: as the caller promises.
         let status = unsafe { step.call(context, at) };
         note(pace, start.elapsed(), trips);
         return status;
     };
-    let (room, before) = (AtomicI64::new(0), lanes.recorded_bytes());
+    let (room, before) = (AtomicI64::new(0), workers.recorded_bytes());
     let mut left = u64::MAX;
     if let Some((given, _)) = frame.tape {
-        left = lanes.share(main, words[given] as usize, runs.len(), &room);
+        left = workers.share(main, words[given] as usize, runs.len(), &room);
     }
     let task = Task::new(step, frame, words);
-    let mut works: Vec<Work> = lanes
-        .lanes
+    let mut works: Vec<Work> = workers
+        .workers
         .iter_mut()
         .zip(runs)
-        .map(|(lane, runs)| Work { lane, runs, failed: None, busy: Duration::ZERO, elsewhere: 0 })
+        .map(|(worker, runs)| Work {
+            worker,
+            runs,
+            failed: None,
+            busy: Duration::ZERO,
+            elsewhere: 0,
+        })
         .collect();
     together(&mut works, &|work| match phase {
         Phase::Forward => work.forward(&task),
         Phase::Reverse => work.reverse(&task),
     });
-    works.iter_mut().for_each(|work| work.lane.context.tape_shared = std::ptr::null());
+    works.iter_mut().for_each(|work| work.worker.context.tape_shared = std::ptr::null());
     note(pace, works.iter().map(|work| work.busy).sum(), trips);
     let elsewhere: u64 = works.iter().map(|work| work.elsewhere).sum();
     let failed = task.failed.load(Ordering::Relaxed);
     if let Some(work) = works.iter_mut().find(|work| work.failed == Some(failed as u64)) {
-        main.take_fault(&mut work.lane.context);
+        main.take_fault(&mut work.worker.context);
         // Who finds it full is chance.
         if matches!(main.program.sites[main.site as usize].kind, SiteKind::TapeLimit) {
             main.full(plan.full);
         }
-        main.lanes = lanes;
+        main.workers = workers;
         return 1;
     }
     let runs = works.into_iter().map(|work| work.runs).collect();
-    lanes.elsewhere += elsewhere;
-    if phase == Phase::Forward && lanes.recorded_bytes() - before > left {
+    workers.elsewhere += elsewhere;
+    if phase == Phase::Forward && workers.recorded_bytes() - before > left {
         main.full(plan.full);
-        main.lanes = lanes;
+        main.workers = workers;
         return 1;
     }
     let words = task.words;
@@ -353,13 +364,22 @@ pub(crate) unsafe fn drive<'p>(
     if let Some((given, given_back)) = frame.tape {
         out[given_back] = words[given];
         if phase == Phase::Forward {
-            let held = (words[given] as usize - main.tape_base) as u64 + lanes.recorded_bytes();
-            lanes.tape_peak = lanes.tape_peak.max(held);
-            lanes.recorded.push(Recorded { plan: number, range, runs: Some(runs) });
+            let held = (words[given] as usize - main.tape_base) as u64 + workers.recorded_bytes();
+            workers.tape_peak = workers.tape_peak.max(held);
+            workers.recorded.push(Recorded { plan: number, range, runs: Some(runs) });
         }
     }
-    main.lanes = lanes;
+    main.workers = workers;
     0
+}
+
+/// Whether a loop is likely to take longer than threads need to begin, in all its phases. The first time it is.
+fn worth(plan: &Plan, trips: u64) -> bool {
+    let paces = plan.pace.each_ref().map(|pace| pace.load(Ordering::Relaxed));
+    // One that has not run says nothing: there may be no way back, or it was never needed.
+    let phases = paces.iter().filter(|pace| **pace != 0).count() as u64;
+    let both = paces[0].saturating_add(paces[1]);
+    phases == 0 || both.saturating_mul(trips) >= WORTH * phases
 }
 
 /// Remembers how long an iteration took.
@@ -369,7 +389,7 @@ fn note(pace: &std::sync::atomic::AtomicU64, busy: Duration, trips: u64) {
     }
 }
 
-/// Lanes at work at the same time, the first on this thread.
+/// Workers at work at the same time, the first on this thread.
 fn together(works: &mut [Work], run: &(dyn Fn(&mut Work) + Sync)) {
     let pool = pool(works.len() - 1);
     let Some((first, others)) = works.split_first_mut() else { return };
@@ -395,7 +415,7 @@ struct Pool {
     process: u32,
 }
 
-/// Threads for so many lanes, if there are any to be had. There is one pool, as large as was needed so far: lanes
+/// Threads for so many workers, if there are any to be had. There is one pool, as large as was needed so far: workers
 /// are no more than a loop is to have, whatever the pool holds.
 fn pool(wanted: usize) -> Option<Arc<ThreadPool>> {
     static POOL: Mutex<Option<Pool>> = Mutex::new(None);
