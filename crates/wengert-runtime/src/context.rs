@@ -7,10 +7,10 @@ use crate::arrays::Arrays;
 use crate::held::Held;
 use crate::jit::link::Linked;
 use crate::jit::site::{SiteKind, Wrote};
-use crate::lanes::Lanes;
 use crate::tapes::Tapes;
+use crate::workers::{self, Workers};
 use std::mem::offset_of;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicI64};
 use wengert_core::fault::{Fault, FaultKind};
 
 /// The state of one run.
@@ -35,6 +35,10 @@ pub(crate) struct Context<'p> {
     pub(crate) operands: [i64; 2],
     /// The iterations of the loops around the site, innermost first.
     pub(crate) counters: *mut i64,
+    /// Bytes that all threads of the run may still take for their tapes; null on the thread of the run itself.
+    pub(crate) tape_shared: *const AtomicI64,
+    /// How many of them are taken at a time.
+    pub(crate) tape_block: usize,
 
     /// What the pointers above point to.
     counter_storage: Vec<i64>,
@@ -51,7 +55,7 @@ pub(crate) struct Context<'p> {
     /// How many threads parallel loops run on.
     pub(crate) threads: usize,
     /// What each of them has.
-    pub(crate) lanes: Lanes<'p>,
+    pub(crate) workers: Workers<'p>,
     /// Sites from the fault outwards through the calls around it, with their iterations.
     trail: Vec<(u64, Vec<i64>)>,
 }
@@ -70,6 +74,8 @@ pub(crate) mod field {
     pub(crate) const SITE: i32 = offset_of!(Context, site) as i32;
     pub(crate) const OPERANDS: i32 = offset_of!(Context, operands) as i32;
     pub(crate) const COUNTERS: i32 = offset_of!(Context, counters) as i32;
+    pub(crate) const TAPE_SHARED: i32 = offset_of!(Context, tape_shared) as i32;
+    pub(crate) const TAPE_BLOCK: i32 = offset_of!(Context, tape_block) as i32;
 }
 
 impl<'p> Context<'p> {
@@ -93,6 +99,8 @@ impl<'p> Context<'p> {
             site: 0,
             operands: [0; 2],
             counters: counter_storage.as_mut_ptr(),
+            tape_shared: std::ptr::null(),
+            tape_block: 0,
             counter_storage,
             program,
             arrays: Arrays::default(),
@@ -100,13 +108,13 @@ impl<'p> Context<'p> {
             held: Held::default(),
             kernel_fault: None,
             threads,
-            lanes: Lanes::default(),
+            workers: Workers::default(),
             trail: Vec::new(),
         }
     }
 
     /// The state of one thread of this run. It has no tape yet.
-    pub(crate) fn lane(&self) -> Context<'p> {
+    pub(crate) fn worker(&self) -> Context<'p> {
         let mut counter_storage = vec![0; self.program.max_loops];
         Context {
             tape_base: 0,
@@ -118,14 +126,17 @@ impl<'p> Context<'p> {
             site: 0,
             operands: [0; 2],
             counters: counter_storage.as_mut_ptr(),
+            tape_shared: std::ptr::null(),
+            tape_block: 0,
             counter_storage,
             program: self.program,
             arrays: Arrays::default(),
-            tapes: Tapes::new(Some(self.tapes.bytes())),
+            // It may end in the midst of a block, and begins with one.
+            tapes: Tapes::new(Some(self.tapes.bytes().saturating_add(2 * workers::BLOCK))),
             held: Held::default(),
             kernel_fault: None,
             threads: 1,
-            lanes: Lanes::default(),
+            workers: Workers::default(),
             trail: Vec::new(),
         }
     }
@@ -139,11 +150,17 @@ impl<'p> Context<'p> {
     }
 
     /// Takes over the fault of a thread of this run.
-    pub(crate) fn take_fault(&mut self, lane: &mut Context) {
-        self.trail = std::mem::take(&mut lane.trail);
-        (self.site, self.operands) = (lane.site, lane.operands);
-        self.kernel_fault = lane.kernel_fault.take();
-        self.counter_storage.copy_from_slice(&lane.counter_storage);
+    pub(crate) fn take_fault(&mut self, worker: &mut Context) {
+        self.trail = std::mem::take(&mut worker.trail);
+        (self.site, self.operands) = (worker.site, worker.operands);
+        self.kernel_fault = worker.kernel_fault.take();
+        self.counter_storage.copy_from_slice(&worker.counter_storage);
+    }
+
+    /// The tapes of all threads together are full, at this site.
+    pub(crate) fn full(&mut self, site: u64) {
+        self.trail.clear();
+        self.site = site;
     }
 
     /// Moves the site written last, with its iterations, to the trail.

@@ -6,7 +6,7 @@
 use crate::context::Context;
 use crate::driver;
 use crate::held;
-use crate::lanes;
+use crate::workers;
 use std::slice;
 use wengert_core::ir::Phase;
 use wengert_core::ops::shaped::Elements;
@@ -126,7 +126,7 @@ unsafe extern "C" fn drive(context: *mut Context, plan: u64, phase: i64, frame: 
     });
     if let Some(layout) = pieces {
         // SAFETY: the frame is laid out for the plan's functions, as below; nobody else uses the context.
-        return unsafe { lanes::drive(context, (number, plan), (phase, layout), frame) };
+        return unsafe { workers::drive(context, (number, plan), (phase, layout), frame) };
     }
     driver::drive(plan, phase, |step| {
         // SAFETY: the caller laid the frame out for this loop's functions, which have the

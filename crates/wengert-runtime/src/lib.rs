@@ -22,7 +22,7 @@
 //!
 //! Reading order: [`program`] (what callers see), [`jit`] (IR to native code), [`cc`] (the same through C), [`tiers`] (first one, then the other), `context` (what
 //! running code and the runtime share), `hooks` (what running code calls), `kernel` and `wide`
-//! (operations on whole arrays), [`driver`] (outlined loops), `lanes` (parallel ones on threads), [`tape`], `tapes`, `arrays` and `held`
+//! (operations on whole arrays), [`driver`] (outlined loops), `workers` (parallel ones on threads), [`tape`], `tapes`, `arrays` and `held`
 //! (memory).
 //!
 //! `unsafe` code stands in the modules marked below, in `jit::link` and in `cc::load`.
@@ -41,8 +41,6 @@ mod hooks;
 pub mod jit;
 #[allow(unsafe_code)] // reads and writes arrays by their addresses
 mod kernel;
-#[allow(unsafe_code)] // enters compiled code on several threads
-mod lanes;
 mod memory;
 #[allow(unsafe_code)] // enters compiled code
 pub mod program;
@@ -52,6 +50,8 @@ mod tapes;
 pub mod tiers;
 #[allow(unsafe_code)] // code for instructions that not every machine has
 mod wide;
+#[allow(unsafe_code)] // enters compiled code on several threads
+mod workers;
 
 pub use jit::{CompileError, disassemble};
 pub use program::{Arg, Options, Out, Program, RunError, Stats};

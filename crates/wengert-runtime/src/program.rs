@@ -122,6 +122,8 @@ pub struct Stats {
     pub tape_peak_bytes: u64,
     /// The most bytes of arrays held at once: those the program makes, and arguments copied.
     pub array_peak_bytes: u64,
+    /// Pieces of parallel loops that other threads than the caller's have run, forward and backward.
+    pub pieces_elsewhere: u64,
 }
 
 /// Why a call gave no result.
@@ -280,10 +282,11 @@ impl Program {
             context.tapes.note(context.tape_peak);
         }
         context.tapes.close();
-        let (lane_tapes, lane_arrays) = context.lanes.close();
+        let workers = context.workers.close();
         let stats = Stats {
-            tape_peak_bytes: context.tapes.peak().max(lane_tapes),
-            array_peak_bytes: context.arrays.peak_bytes() + lane_arrays,
+            tape_peak_bytes: context.tapes.peak().max(workers.tape_peak_bytes),
+            array_peak_bytes: context.arrays.peak_bytes() + workers.array_peak_bytes,
+            ..workers
         };
         Ok((found.results(&frame, &mut context), stats))
     }

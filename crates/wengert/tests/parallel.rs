@@ -1,8 +1,10 @@
 //! Parallel loops: the same bits on any number of threads and by every backend, the derivatives of the loop run in
 //! order, and errors that say what iterations have to do with each other.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::Duration;
 use wengert::{Arg, Args, Array, Backend, Error, FaultKind, Function, Mode, Options, Value, Wrt};
 
 const PROGRAMS: &str = "
@@ -317,11 +319,44 @@ fn the_fault_is_that_of_the_lowest_iteration() {
 
 #[test]
 fn an_interrupt_ends_all_threads() {
-    let stop = Arc::new(AtomicBool::new(true));
-    let f = function("table", Options { interrupt: Some(stop), ..options(Backend::Jit, 2) });
-    let args = given(vec![vector(2000, 1).into(), vector(5, 6).into()]);
-    let error = f.value_and_grad(args, Wrt::All).unwrap_err();
-    assert!(matches!(error.fault().unwrap().kind, FaultKind::Interrupted), "{error}");
+    // Some minutes of work, if it were not interrupted, and little to be recorded.
+    let text = "
+import math
+import wengert
+
+def long(x, rounds: int):
+    total = 0.0
+    for i in wengert.parallel(range(len(x))):
+        s = 0
+        for j in range(rounds):
+            s = (s * 31 + j) % 1000003
+        total += math.sin(x[i]) * s
+    return total
+";
+    for gradient in [false, true] {
+        for threads in [2, 4] {
+            let stop = Arc::new(AtomicBool::new(false));
+            let interrupt = Some(stop.clone());
+            let f = Function::from_source(text, "long").unwrap();
+            let f = f.with_options(Options { interrupt, ..options(Backend::Jit, threads) });
+            // Compiled, so that it is the loop that is interrupted.
+            let args = |rounds| given(vec![vector(1000, 1).into(), Value::Int(rounds)]);
+            let run = move |rounds| match gradient {
+                true => f.value_and_grad(args(rounds), "x").map(|_| ()),
+                false => f.call(args(rounds)).map(|_| ()),
+            };
+            run(1000).unwrap();
+            let (done, ended) = mpsc::channel();
+            let runner = thread::spawn(move || done.send(run(100_000_000)));
+            thread::sleep(Duration::from_millis(200));
+            assert!(ended.try_recv().is_err(), "it has ended before it was interrupted");
+            stop.store(true, Ordering::Relaxed);
+            let error = ended.recv_timeout(Duration::from_secs(60)).expect("it goes on");
+            let error = error.unwrap_err();
+            assert!(matches!(error.fault().unwrap().kind, FaultKind::Interrupted), "{error}");
+            runner.join().unwrap().unwrap();
+        }
+    }
 }
 
 #[test]
@@ -338,6 +373,38 @@ fn the_tape_has_a_limit_on_threads_too() {
         assert!(matches!(error.fault().unwrap().kind, FaultKind::TapeLimit(_)), "{error}");
     }
     assert!(function("table", options(Backend::Jit, 2)).value_and_grad(args(), Wrt::All).is_ok());
+}
+
+/// Whether there is room for what is recorded has nothing to do with who records it.
+#[test]
+fn the_limit_of_the_tape_is_the_same_for_any_number_of_threads() {
+    let args = || given(vec![positive(30_000).into(), Value::Float(1.5), Value::Float(1.1)]);
+    for backend in [Backend::Jit, Backend::Cc] {
+        let run = |threads, tape_limit| {
+            let f = function("roots", Options { tape_limit, ..options(backend, threads) });
+            move || f.value_and_grad(args(), Wrt::All)
+        };
+        let wanted = run(1, None)().unwrap();
+        let needed = wanted.stats.tape_bytes;
+        assert!(needed > 1 << 20, "{needed}");
+        for threads in [2, 8] {
+            for (percent, enough) in [(80, true), (99, true), (102, false), (120, false)] {
+                let run = run(threads, Some(needed * 100 / percent));
+                for _ in 0..20 {
+                    match run() {
+                        Ok(found) if enough => {
+                            assert_eq!(found.value.to_bits(), wanted.value.to_bits());
+                        }
+                        Ok(_) => panic!("{percent} % of the limit on {threads} threads"),
+                        Err(error) => {
+                            let kind = &error.fault().unwrap().kind;
+                            assert!(!enough && matches!(kind, FaultKind::TapeLimit(_)), "{error}");
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@
 //! interpreter does, gives what any other order gives.
 
 use super::func::{Block, Func, Inst, Value};
-use super::types::Op;
+use super::types::{Op, Type};
 use crate::ops::{ArrayOp, Check, Prim, Scalar};
 use crate::span::Span;
 use std::collections::{HashMap, HashSet};
@@ -307,44 +307,133 @@ impl<'f> Walk<'f> {
     }
 }
 
-/// Whether what a function gives as its result `k` is the storage of this parameter, changed in place.
-pub fn hands_back(func: &Func, param: Value, k: usize) -> bool {
-    let mut versions = HashSet::from([param]);
-    follow(&func.body, &mut versions);
-    func.body.yields.get(k).is_some_and(|y| versions.contains(y))
+/// Whether a function over a range (`from, to, carries.., captures..`) is one loop over it whose iterations are
+/// independent, and hands back the carries in place.
+pub fn runs_apart(func: &Func, carries: usize) -> bool {
+    let (params, body) = (func.params(), &func.body);
+    let Some(given) = params.get(..2 + carries) else { return false };
+    let mut loops = body.insts.iter().filter(|inst| inst.op == Op::For && inst.args == given);
+    let (Some(inst), None) = (loops.next(), loops.next()) else { return false };
+    // Nothing else has to do with the arrays.
+    let others = body.insts.iter().filter(|other| !std::ptr::eq(*other, inst));
+    let mut apart = independent(func, inst).is_ok();
+    for other in others {
+        let mut touches = |inst: &Inst| {
+            let looks = matches!(inst.op, Op::Dim(_) | Op::Array(ArrayOp::Conform(Check::Slice)));
+            apart &= looks || !inst.args.iter().any(|a| given[2..].contains(a));
+        };
+        touches(other);
+        other.blocks.iter().for_each(|b| b.walk(&mut touches));
+    }
+    let Some((ends, [done, exit])) = body.yields.split_last_chunk() else { return false };
+    let ended = body.insts.iter().any(|inst| {
+        inst.results == [*done] && inst.op == Op::Prim(Prim::IMax) && inst.args == given[..2]
+    });
+    apart && ended && func.as_const(*exit) == Some(Scalar::I64(0)) && ends == inst.results
 }
 
-/// Notes the versions of an array that stay in its storage.
-fn follow(block: &Block, versions: &mut HashSet<Value>) {
-    for inst in &block.insts {
+/// Whether a function that records a range of a loop or reverses it hands back these arrays, as its first results,
+/// in place, and touches only elements of them whose first index depends on the iteration.
+///
+/// Of the loops over chunks that reverse mode makes, chunks touch the elements of their own iterations, because
+/// the loop they were made of is independent. That is not seen here; but no array is read or changed as a whole,
+/// or at an index that is the same for all.
+pub fn hands_back(func: &Func, arrays: &[Value]) -> bool {
+    let versions = arrays.iter().enumerate().map(|(k, p)| (*p, k)).collect();
+    let mut follow = Follow { func, versions, moving: HashSet::new() };
+    let kept = |follow: &Follow, (k, y): (usize, &Value)| follow.versions.get(y) == Some(&k);
+    follow.block(&func.body, true)
+        && func.body.yields.len() >= arrays.len()
+        && func.body.yields[..arrays.len()].iter().enumerate().all(|end| kept(&follow, end))
+}
+
+/// Follows arrays through a function, in which they are changed in place.
+struct Follow<'f> {
+    func: &'f Func,
+    /// The versions of each.
+    versions: HashMap<Value, usize>,
+    /// Values that depend on the iteration of an outermost loop.
+    moving: HashSet<Value>,
+}
+
+impl Follow<'_> {
+    fn block(&mut self, block: &Block, outermost: bool) -> bool {
+        block.insts.iter().all(|inst| self.inst(inst, outermost))
+    }
+
+    fn inst(&mut self, inst: &Inst, outermost: bool) -> bool {
+        let version = |v: &Value| self.versions.get(v).copied();
+        let of: Vec<Option<usize>> = inst.args.iter().map(version).collect();
+        let moves = inst.args.iter().any(|a| self.moving.contains(a));
         match inst.op {
             Op::For | Op::While => {
                 let bounds = if inst.op == Op::For { 2 } else { 0 };
                 let body = &inst.blocks[0];
-                let carried = inst.args[bounds..].iter().position(|a| versions.contains(a));
-                versions.extend(carried.map(|k| body.params[k + 1]));
-                follow(body, versions);
-                let exits = body.insts.iter().filter(|i| i.op == Op::ExitIf).map(|i| &i.blocks[0]);
-                let mut ends = exits.chain([body]);
-                if let Some(k) = carried
-                    && ends.all(|end| versions.contains(&end.yields[k]))
-                {
-                    versions.insert(inst.results[k]);
+                let moving_bounds = inst.args[..bounds].iter().any(|a| self.moving.contains(a));
+                if moving_bounds || (outermost && inst.op == Op::For) {
+                    self.moving.insert(body.params[0]);
                 }
-            }
-            Op::If => {
-                inst.blocks.iter().for_each(|b| follow(b, versions));
-                for (k, r) in inst.results.iter().enumerate() {
-                    if inst.blocks.iter().all(|b| versions.contains(&b.yields[k])) {
-                        versions.insert(*r);
+                for (k, a) in inst.args[bounds..].iter().enumerate() {
+                    if let Some(array) = of[bounds + k] {
+                        self.versions
+                            .extend([(body.params[k + 1], array), (inst.results[k], array)]);
+                    } else if self.moving.contains(a) {
+                        self.moving.extend([body.params[k + 1], inst.results[k]]);
                     }
                 }
+                let exits = body.insts.iter().filter(|i| i.op == Op::ExitIf).map(|i| &i.blocks[0]);
+                self.block(body, false)
+                    && exits.chain([body]).all(|end| {
+                        let kept = end.yields.iter().zip(&of[bounds..]);
+                        kept.into_iter().all(|(y, of)| self.versions.get(y) == of.as_ref())
+                    })
             }
-            Op::ExitIf => follow(&inst.blocks[0], versions),
-            _ if inst.op.takes().is_some() && versions.contains(&inst.args[0]) => {
-                versions.insert(inst.results[0]);
+            Op::If => {
+                if !inst.blocks.iter().all(|b| self.block(b, false)) {
+                    return false;
+                }
+                for (k, r) in inst.results.iter().enumerate() {
+                    let ends: Vec<Value> = inst.blocks.iter().map(|b| b.yields[k]).collect();
+                    let arrays: HashSet<_> = ends.iter().map(|y| self.versions.get(y)).collect();
+                    if arrays.len() > 1 {
+                        return false;
+                    }
+                    if let Some(array) = arrays.into_iter().next().flatten().copied() {
+                        self.versions.insert(*r, array);
+                    }
+                    if moves || ends.iter().any(|y| self.moving.contains(y)) {
+                        self.moving.insert(*r);
+                    }
+                }
+                true
             }
-            _ => {}
+            Op::ExitIf => self.block(&inst.blocks[0], false),
+            Op::Dim(_) | Op::Array(ArrayOp::Conform(Check::Slice)) => true,
+            _ => {
+                // What was recorded was recorded by this iteration.
+                if moves || inst.op == Op::Pop {
+                    self.moving.extend(&inst.results);
+                }
+                match of.iter().position(Option::is_some) {
+                    None => true,
+                    Some(0) if of[1..].iter().all(Option::is_none) => self.part(inst, of[0]),
+                    Some(_) => false,
+                }
+            }
         }
+    }
+
+    /// An instruction that reads or changes a part of an array, of the iteration's own.
+    fn part(&mut self, inst: &Inst, array: Option<usize>) -> bool {
+        use ArrayOp::{AddSlice, Peek, Poke, Put, Slice};
+        let parts = matches!(
+            inst.op,
+            Op::Load | Op::Store | Op::Array(Peek | Poke | Slice | Put | AddSlice)
+        );
+        if inst.op.takes().is_some() {
+            self.versions.extend(array.map(|array| (inst.results[0], array)));
+        }
+        let index = inst.args.get(1);
+        parts && index.is_some_and(|i| self.moving.contains(i) && self.func.ty(*i) == Type::I64)
     }
 }

@@ -17,7 +17,8 @@ use super::prelude::double;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::{F32, F64, I8, I32, I64};
 use cranelift_codegen::ir::{
-    BlockCall, Function, Inst, InstructionData, MemFlags, Opcode, Signature, Type, Value, ValueDef,
+    AtomicRmwOp, BlockCall, Function, Inst, InstructionData, MemFlags, Opcode, Signature, Type,
+    Value, ValueDef,
 };
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -433,6 +434,11 @@ impl Body<'_> {
                     }
                     _ => return unknown(),
                 }
+            }
+            // Room that threads share; nothing else is read because of it.
+            InstructionData::AtomicRmw { op: AtomicRmwOp::Add, args, .. } if ty == I64 => {
+                let [x, y] = args.map(|v| self.value(v));
+                format!("__atomic_fetch_add((u64 *){x}, {y}, __ATOMIC_RELAXED)")
             }
             InstructionData::StackAddr { stack_slot, offset, .. } => {
                 format!("(u64){stack_slot} + {}ull", i32::from(offset))

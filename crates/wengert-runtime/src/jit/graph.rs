@@ -31,6 +31,8 @@ pub(super) struct Info {
     pub(super) pops: bool,
     /// Whether it, or what it calls, makes a tape.
     pub(super) makes_tapes: bool,
+    /// Whether it may run on one of several threads that share the room for tapes.
+    pub(super) shares: bool,
 }
 
 impl<'m> Graph<'m> {
@@ -79,7 +81,7 @@ impl<'m> Graph<'m> {
         let funcs: Vec<&Func> =
             module.funcs.iter().filter(|f| calls.contains_key(&*f.name)).collect();
         let framed = funcs.iter().map(|f| &*f.name).filter(|f| framed.contains(f)).collect();
-        let infos = infos(&funcs, &calls);
+        let infos = infos(&funcs, &calls, &plans);
         // What is recorded on threads must be reversed by the driver too, which knows where it lies.
         let by_driver = |plan: &&LoopPlan| {
             let phases = [Phase::Forward, Phase::Reverse].map(|phase| (&*plan.name, phase));
@@ -104,11 +106,18 @@ impl<'m> Graph<'m> {
     }
 
     /// How pieces of a parallel loop can run at the same time: if each of its functions hands back the storage it is
-    /// given, and takes over nothing else.
+    /// given, takes over nothing else, and touches only what is its own. That a plan says so is not enough.
     pub(super) fn pieces(&self, plan: &LoopPlan) -> Option<Pieces> {
         let frame = |name: &str, first: usize, carried: usize| {
             let func = self.funcs.iter().find(|f| &*f.name == name)?;
             let (params, results) = (func.param_types(), &func.results);
+            let apart = match plan.is_only_run() {
+                true => parallel::runs_apart(func, carried),
+                false => parallel::hands_back(func, func.params().get(first..first + carried)?),
+            };
+            if !apart {
+                return None;
+            }
             let mut arrays = Vec::new();
             for (k, p) in func.params().iter().enumerate().skip(first) {
                 let ty = func.ty(*p);
@@ -117,7 +126,7 @@ impl<'m> Graph<'m> {
                     if ty.is_array() && verify::consumes(self.module, func, *p) {
                         return None;
                     }
-                } else if !ty.is_array() || !parallel::hands_back(func, *p, r) {
+                } else if !ty.is_array() {
                     return None;
                 } else {
                     let start = abi::slots(&params);
@@ -141,7 +150,9 @@ impl<'m> Graph<'m> {
             true => None,
             false => Some(frame(&plan.reverse, 3, plan.state)?),
         };
-        Some(Pieces { forward, reverse })
+        let record = self.funcs.iter().find(|f| *f.name == *plan.record)?;
+        let span = record.body.insts.iter().find(|inst| inst.op == Op::For).map(|inst| inst.span);
+        Some(Pieces { forward, reverse, span: span.unwrap_or_default() })
     }
 
     /// What is known of a function.
@@ -150,7 +161,11 @@ impl<'m> Graph<'m> {
     }
 }
 
-fn infos<'m>(funcs: &[&'m Func], calls: &HashMap<&'m str, Vec<&'m str>>) -> HashMap<&'m str, Info> {
+fn infos<'m>(
+    funcs: &[&'m Func],
+    calls: &HashMap<&'m str, Vec<&'m str>>,
+    plans: &[&LoopPlan],
+) -> HashMap<&'m str, Info> {
     let reach: HashMap<&str, HashSet<&str>> =
         funcs.iter().map(|f| (&*f.name, reachable(&f.name, calls))).collect();
     let recursive: Vec<&str> =
@@ -176,7 +191,10 @@ fn infos<'m>(funcs: &[&'m Func], calls: &HashMap<&'m str, Vec<&'m str>>) -> Hash
         let long = funcs.len() > MAX_CALLS || recursive.iter().any(on_chain);
         let counted = long && !elementary;
         let (pushes, pops, makes_tapes) = (within(&pushing), within(&popping), within(&making));
-        (name, Info { counted, pushes, pops, makes_tapes })
+        let pieces = plans.iter().filter(|plan| plan.parallel);
+        let mut pieces = pieces.flat_map(|plan| [&*plan.record, &*plan.reverse]);
+        let shares = pieces.any(|f| f == name || reach.get(f).is_some_and(|r| r.contains(name)));
+        (name, Info { counted, pushes, pops, makes_tapes, shares })
     };
     funcs.iter().map(info).collect()
 }

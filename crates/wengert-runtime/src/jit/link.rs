@@ -4,7 +4,7 @@
 //! outlined loops and fault sites. After this point nothing of it changes, so it can be shared
 //! between threads.
 
-use super::site::Site;
+use super::site::{Site, SiteKind};
 use crate::context::Context;
 use crate::kernel::Kernel;
 use cranelift_jit::JITModule;
@@ -12,6 +12,7 @@ use cranelift_module::FuncId;
 use libloading::Library;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use wengert_core::span::Span;
 
 /// A way into compiled code: parameters in consecutive slots of the frame, results after them.
 /// Gives back 0, or another number when a fault has been written to the context.
@@ -46,6 +47,8 @@ pub(crate) struct Plan {
     pub(crate) advance: Option<Step>,
     /// How pieces of it can run at the same time, if they can.
     pub(crate) pieces: Option<Pieces>,
+    /// The site of the fault that the pieces together need more tape than there may be.
+    pub(crate) full: u64,
     /// Nanoseconds per iteration when it last ran, forward and backward; 0 before it has run.
     pub(crate) pace: [AtomicU64; 2],
 }
@@ -56,6 +59,8 @@ pub(crate) struct Pieces {
     pub(crate) forward: Frame,
     /// The same of the way back, where there is one.
     pub(crate) reverse: Option<Frame>,
+    /// The loop.
+    pub(crate) span: Span,
 }
 
 /// Where things lie in the frame of a function over a range, in words. The range comes first.
@@ -114,19 +119,25 @@ impl<F> Ways<F> {
 
 impl Ways<Step> {
     fn linked(self) -> Linked {
-        let plan = |((record, reverse, advance), pieces)| {
+        let mut sites = self.sites;
+        let plan = |((record, reverse, advance), pieces): (_, Option<Pieces>)| {
             let pace = Default::default();
-            Plan { record, reverse, advance, pieces, pace }
+            let full = sites.len() as u64;
+            let span = pieces.as_ref().map(|p| p.span);
+            let (kind, loops) = (SiteKind::TapeLimit, Vec::new());
+            sites.extend(span.map(|span| Site { kind, span, loops }));
+            Plan { record, reverse, advance, pieces, full, pace }
         };
         // One tape per piece: a program that has several counts what all of them hold together.
         let several = self.several_tapes;
         let pieces = self.pieces.into_iter().map(|p: Option<Pieces>| {
             p.filter(|p| !several || (p.forward.tape.is_none() && p.reverse.is_none()))
         });
+        let plans = self.plans.into_iter().zip(pieces).map(plan).collect();
         Linked {
             entries: self.entries,
-            plans: self.plans.into_iter().zip(pieces).map(plan).collect(),
-            sites: self.sites,
+            plans,
+            sites,
             kernels: self.kernels,
             several_tapes: self.several_tapes,
             max_loops: self.max_loops,

@@ -178,6 +178,8 @@ pub(crate) struct Declared {
     pushes: bool,
     pops: bool,
     makes_tapes: bool,
+    /// Whether it may run on one of several threads that share the room for tapes.
+    shares: bool,
 }
 
 /// What is known of an outlined loop when it is driven.
@@ -319,9 +321,18 @@ impl<'l> Compiler<'l> {
                 None
             };
             let info = graph.info(&func.name);
-            let Info { counted, pushes, pops, makes_tapes } = info;
-            let known =
-                Declared { native, frame, stands_aside, aside, counted, pushes, pops, makes_tapes };
+            let Info { counted, pushes, pops, makes_tapes, shares } = info;
+            let known = Declared {
+                native,
+                frame,
+                stands_aside,
+                aside,
+                counted,
+                pushes,
+                pops,
+                makes_tapes,
+                shares,
+            };
             declared.insert(func.name.clone(), known);
         }
         let plans = graph.plans.iter().enumerate().map(|(number, plan)| {

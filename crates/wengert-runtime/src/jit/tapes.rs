@@ -19,9 +19,10 @@ use crate::context::field;
 use crate::held;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
-use cranelift_codegen::ir::{self, InstBuilder};
+use cranelift_codegen::ir::{self, AtomicRmwOp, InstBuilder, MemFlagsData};
 use std::collections::{HashMap, HashSet};
 use wengert_core::ir::{Block, Func, Inst, Op, Type, Value};
+use wengert_core::span::Span;
 
 /// Per version of a tape the version it first appeared as.
 #[derive(Debug, Default)]
@@ -129,7 +130,11 @@ impl Emitter<'_, '_, '_> {
             // only, and counted up in place.
             let last = self.tape_limit[&record.len()];
             let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, top, last);
-            self.fault_if(over, SiteKind::TapeLimit, inst.span, &[]);
+            if self.compiler.declared[&self.func.name].shares {
+                self.take_room(over, top, size, inst.span);
+            } else {
+                self.fault_if(over, SiteKind::TapeLimit, inst.span, &[]);
+            }
         }
         for (k, word) in record.into_iter().enumerate() {
             self.b.ins().store(self.regions.tape, word, top, 8 * k as i32);
@@ -143,6 +148,40 @@ impl Emitter<'_, '_, '_> {
         let next = self.b.ins().iadd_imm_s(top, size);
         self.raised.insert(inst.results[0]);
         next
+    }
+
+    /// Where the limit may be reached, takes more of the room that threads share; a fault where there is none. The
+    /// limit known here stays as it was, so from then on every record asks again.
+    fn take_room(&mut self, over: ir::Value, top: ir::Value, size: i64, span: Span) {
+        let full = self.cold_block(SiteKind::TapeLimit, span, &[]);
+        let on = self.b.create_block();
+        let [ask, shared, take, grow] = [(); 4].map(|()| self.b.create_block());
+        [ask, shared, take, grow].iter().for_each(|block| self.b.set_cold_block(*block));
+        self.b.ins().brif(over, ask, &[], on, &[]);
+
+        self.enter(ask);
+        let limit = self.load_context(I64, field::TAPE_LIMIT);
+        let last = self.b.ins().iadd_imm_s(limit, -size);
+        let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, top, last);
+        self.b.ins().brif(over, shared, &[], on, &[]);
+
+        self.enter(shared);
+        let room = self.load_context(I64, field::TAPE_SHARED);
+        self.b.ins().brif(room, take, &[], full, &[]);
+
+        self.enter(take);
+        let block = self.load_context(I64, field::TAPE_BLOCK);
+        let less = self.b.ins().ineg(block);
+        let flags = MemFlagsData::trusted();
+        let left = self.b.ins().atomic_rmw(I64, flags, AtomicRmwOp::Add, room, less);
+        let none = self.b.ins().icmp_imm_s(IntCC::SignedLessThanOrEqual, left, 0);
+        self.b.ins().brif(none, full, &[], grow, &[]);
+
+        self.enter(grow);
+        let limit = self.b.ins().iadd(limit, block);
+        self.store_context(limit, field::TAPE_LIMIT);
+        self.b.ins().jump(ask, &[]);
+        self.enter(on);
     }
 
     /// The place of an array in a record, and the number of its type.

@@ -1,8 +1,11 @@
 //! Parallel loops: the same bits and faults on any number of threads.
 
 use crate::{Arg, Both, module};
+use std::num::NonZeroUsize;
 use wengert_core::fault::FaultKind;
-use wengert_core::transform::{pipeline, vjp};
+use wengert_core::ir::Module;
+use wengert_core::transform::{jvp, pipeline, vjp};
+use wengert_runtime::{Options, Program};
 
 /// Shared numbers and arrays, an array read element by element, and inner loops that take their own time.
 const PATHS: &str = "
@@ -47,6 +50,46 @@ fn values_and_gradients() {
             let seeds = numbers(x.len());
             let args = [&args[..], &[Arg::Array(&seeds)]].concat();
             gradient.agree("f.vjp", &args).unwrap();
+        }
+    }
+}
+
+/// Loops with enough to do are run by several threads: as they stand, and their derivatives, both ways.
+#[test]
+fn other_threads_take_part() {
+    let original = module(PATHS);
+    let func = pipeline::run(&original, "f").unwrap();
+    let reverse = vjp::vjp(&func, &[0, 1, 2]).unwrap();
+    let forward = Module::of(jvp::jvp(&func, &[0, 1, 2]).unwrap());
+    let n = 200_000;
+    let (w, x) = ([0.3, -0.2, 0.7], numbers(n));
+    let args = vec![Arg::F64(0.8), Arg::Array(&w), Arg::Array(&x), Arg::I64(0), Arg::I64(n as i64)];
+    let dots = [Arg::F64(1.0), Arg::Array(&w), Arg::Array(&x)];
+    let cases = [
+        (original, "f", args.clone(), 1),
+        (forward, "f.jvp", [&args[..], &dots].concat(), 1),
+        (reverse, "f.vjp", [&args[..], &[Arg::Array(&x)]].concat(), 2),
+    ];
+    for (module, entry, args, phases) in cases {
+        let program = Program::compile(&module, &[entry]).unwrap();
+        let run = |threads| {
+            let options = Options { threads: NonZeroUsize::new(threads), ..Options::default() };
+            program.call(entry, &args, &options).unwrap()
+        };
+        let (wanted, alone) = run(1);
+        assert_eq!(alone.pieces_elsewhere, 0, "{entry}");
+        for threads in [2, 4] {
+            // A busy machine may leave everything to the caller once, but not always.
+            let helped = (0..50).any(|_| {
+                let (found, stats) = run(threads);
+                assert_eq!(found, wanted, "{entry}");
+                let pieces = stats.pieces_elsewhere;
+                assert!(pieces <= 64 * phases, "{entry}: {pieces}");
+                // On the way back it is those who have recorded.
+                assert_eq!(pieces % phases, 0, "{entry}: {pieces}");
+                pieces > 0
+            });
+            assert!(helped, "{entry} on {threads} threads");
         }
     }
 }
@@ -113,5 +156,91 @@ fn rows_in_a_loop_over_time() {
         let args = [Arg::Shaped(&a), Arg::Array(&b), Arg::I64(4)];
         plain.agree("f", &args).unwrap();
         gradient.agree("f.vjp", &[&args[..], &[Arg::Shaped(&seeds)]].concat()).unwrap();
+    }
+}
+
+/// A plan that says it is parallel and is not: every iteration reads and changes the same element.
+const NOT_APART: &str = "
+    func @f(%x: [f64], %n: i64) -> [f64] {
+      %c = copy %x
+      %r, %done, %exit = drive @l forward (0, %n, %c, %x) : [f64], i64, i64
+      return %r
+    }
+    func @range(%from: i64, %to: i64, %c: [f64], %x: [f64]) -> ([f64], i64, i64) {
+      %r = for %i in %from..%to carry (%o = %c) {
+        %v = load %o, INDEX
+        %w = load %x, %i
+        %s = add %v, %w
+        %o1 = store %o, INDEX, %s
+        yield %o1
+      }
+      %done = imax %from, %to
+      return %r, %done, 0
+    }
+    loop @l parallel for carries 1 state 0 finals () advance @range record @range reverse @range";
+
+/// The same, recorded and reversed.
+const NOT_APART_RECORDED: &str = "
+    func @f(%x: [f64], %n: i64, %t: tape) -> ([f64], [f64], tape) {
+      %c = copy %x
+      %d = copy %x
+      %r, %done, %exit, %t1 = drive @l forward (0, %n, %c, %x, %t) : [f64], i64, i64, tape
+      %d1, %t2 = drive @l reverse (0, %n, 0, %d, %t1) : [f64], tape
+      return %r, %d1, %t2
+    }
+    func @advance(%from: i64, %to: i64, %c: [f64], %x: [f64]) -> ([f64], i64, i64) {
+      %done = imax %from, %to
+      return %c, %done, 0
+    }
+    func @record(%from: i64, %to: i64, %c: [f64], %x: [f64], %t: tape) -> ([f64], i64, i64, tape) {
+      %r, %t1 = for %i in %from..%to carry (%o = %c, %u = %t) {
+        %v = load %o, INDEX
+        %w = load %x, %i
+        %s = add %v, %w
+        %o1 = store %o, INDEX, %s
+        %u1 = push %u, %s
+        yield %o1, %u1
+      }
+      %done = imax %from, %to
+      return %r, %done, 0, %t1
+    }
+    func @reverse(%from: i64, %to: i64, %exit: i64, %d: [f64], %t: tape) -> ([f64], tape) {
+      %trips = isub %to, %from
+      %last = isub %to, 1
+      %r, %t1 = for %k in 0..%trips carry (%o = %d, %u = %t) {
+        %i = isub %last, %k
+        %u1, %s = pop %u : tape, f64
+        %v = load %o, INDEX
+        %w = add %v, %s
+        %o1 = store %o, INDEX, %w
+        yield %o1, %u1
+      }
+      return %r, %t1
+    }
+    loop @l parallel for carries 1 state 1 finals () advance @advance record @record reverse @reverse";
+
+#[test]
+fn a_plan_that_only_says_it_is_parallel_runs_in_order() {
+    let n = 1_000_000;
+    let x = numbers(n);
+    let args = [Arg::Array(&x), Arg::I64(n as i64)];
+    for text in [NOT_APART, NOT_APART_RECORDED] {
+        for (index, apart) in [("0", false), ("%i", true)] {
+            let module = module(&text.replace("INDEX", index));
+            let program = Program::compile(&module, &["f"]).unwrap();
+            let run = |threads| {
+                let options = Options { threads: NonZeroUsize::new(threads), ..Options::default() };
+                program.call("f", &args, &options).unwrap()
+            };
+            let (wanted, _) = run(1);
+            let mut helped = 0;
+            for _ in 0..20 {
+                let (found, stats) = run(4);
+                assert_eq!(found, wanted);
+                helped += stats.pieces_elsewhere;
+            }
+            assert_eq!(helped > 0, apart, "{index} {text}");
+        }
+        Both::new(&text.replace("INDEX", "0")).agree("f", &args).unwrap();
     }
 }
