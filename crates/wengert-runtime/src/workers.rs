@@ -10,8 +10,8 @@
 //! A loop that takes less time than threads need to begin is run as a whole, by the caller.
 //!
 //! The tapes of all workers together may hold what the limit leaves beside the program's own tape when the loop
-//! begins. Each worker has a block for nothing, and takes one more from what is left, for all of them, whenever the last
-//! is full. There is none left only where full blocks have used up the whole: then more is needed than
+//! begins. Each worker has a block for nothing, and takes one more from what is left, for all of them, whenever the
+//! last is full. There is none left only where full blocks have used up the whole: then more is needed than
 //! there may be, whoever runs what. Blocks that are not full are room beyond the limit, so what
 //! was recorded is counted when the loop has ended; one that needed too much always fails, and no other.
 
@@ -33,7 +33,7 @@ const PIECES: u64 = 64;
 /// Nanoseconds below which a phase of a loop is not worth the waking of threads.
 const WORTH: u64 = 30_000;
 /// The most bytes of tape that a worker takes at a time, and the least.
-pub(crate) const BLOCK: u64 = 1 << 20;
+pub(crate) const BLOCK: u64 = 64 << 20;
 const BLOCK_LEAST: u64 = 1 << 10;
 /// The stack of a thread, in bytes.
 const STACK: usize = 8 << 20;
@@ -136,8 +136,8 @@ impl Task<'_> {
         }
         // SAFETY: the context is one of the program's and lent to this thread. The frame is as long as the function's
         // parameters and results, and holds what the caller of the loop has laid out for it; the arrays in it live
-        // as long as that call. Iterations of a parallel loop touch no row that another changes: that was looked at when
-        // the code was linked, or the transform that made the loop has seen to it (`Graph::pieces`); that the arrays
+        // as long as that call. Iterations of a parallel loop touch no row that another changes: that was looked at
+        // when the code was linked, or the transform that made the loop has seen to it (`Graph::pieces`); that the arrays
         // handed back are those given has been looked at there too. The room for tapes outlives the call.
         let status = unsafe { self.step.call(context, frame.as_mut_ptr()) };
         let top = self.frame.tape.map_or(top, |(_, given_back)| frame[given_back] as usize);
@@ -227,8 +227,9 @@ impl<'p> Workers<'p> {
     fn share(&mut self, main: &Context, top: usize, count: usize, room: &AtomicI64) -> u64 {
         let used = (top - main.tape_base) as u64 + self.recorded_bytes();
         let left = main.tapes.bytes().saturating_sub(used);
-        // All blocks together are to be small beside what there may be.
-        let block = (left / 256).clamp(BLOCK_LEAST, BLOCK);
+        // One per worker together are to be small beside what there may be; but code that has taken one looks for its
+        // limit with every record until the piece has ended, so they are not to be smaller than they must.
+        let block = (left / (16 * count as u64)).clamp(BLOCK_LEAST, BLOCK);
         let workers = &mut self.workers[..count];
         // A tape is as long as the limit, and two blocks more, unless there were no addresses for so much.
         let ends =
