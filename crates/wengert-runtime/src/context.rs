@@ -88,6 +88,17 @@ impl<'p> Context<'p> {
         only_tape: usize,
         threads: usize,
     ) -> Self {
+        Context::begin(program, rounds, interrupt, tapes, only_tape, threads)
+    }
+
+    fn begin(
+        program: &'p Linked,
+        rounds: u64,
+        interrupt: *const AtomicBool,
+        tapes: Tapes,
+        only_tape: usize,
+        threads: usize,
+    ) -> Self {
         let mut counter_storage = vec![0; program.max_loops];
         Context {
             tape_base: only_tape,
@@ -115,30 +126,10 @@ impl<'p> Context<'p> {
 
     /// The state of one thread of this run. It has no tape yet.
     pub(crate) fn worker(&self) -> Context<'p> {
-        let mut counter_storage = vec![0; self.program.max_loops];
-        Context {
-            tape_base: 0,
-            tape_limit: 0,
-            tape_peak: 0,
-            interrupt: self.interrupt,
-            rounds: self.rounds,
-            depth: self.depth,
-            site: 0,
-            operands: [0; 2],
-            counters: counter_storage.as_mut_ptr(),
-            tape_shared: std::ptr::null(),
-            tape_block: 0,
-            counter_storage,
-            program: self.program,
-            arrays: Arrays::default(),
-            // It may end in the midst of a block, and begins with one.
-            tapes: Tapes::new(Some(self.tapes.bytes().saturating_add(2 * workers::BLOCK))),
-            held: Held::default(),
-            kernel_fault: None,
-            threads: 1,
-            workers: Workers::default(),
-            trail: Vec::new(),
-        }
+        // It may end in the midst of a block, and begins with one.
+        let tapes = Tapes::new(Some(self.tapes.bytes().saturating_add(2 * workers::BLOCK)));
+        let worker = Context::begin(self.program, self.rounds, self.interrupt, tapes, 0, 1);
+        Context { depth: self.depth, ..worker }
     }
 
     /// Opens a tape where there is none; gives back where it begins, or nothing where there are no addresses.
