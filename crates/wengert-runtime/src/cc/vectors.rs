@@ -111,7 +111,9 @@ impl Body<'_> {
                     FloatCC::GreaterThanOrEqual => ">=",
                     FloatCC::Equal => "==",
                     FloatCC::NotEqual => "!=",
-                    FloatCC::Unordered => return Some(format!("(v8u)({x} != {x}) | (v8u)({y} != {y})")),
+                    FloatCC::Unordered => {
+                        return Some(format!("(v8u)({x} != {x}) | (v8u)({y} != {y})"));
+                    }
                     _ => return None,
                 };
                 format!("(v8u)({x} {word} {y})")

@@ -154,10 +154,7 @@ fn room(funcs: &[&Func]) -> Result<ArenaMemoryProvider, CompileError> {
 }
 
 /// The functions of parallel loops whose iterations run in lockstep: of a loop that is recorded, both or neither.
-fn in_lockstep(
-    graph: &Graph,
-    declared: &HashMap<Arc<str>, Declared>,
-) -> HashMap<Arc<str>, Lanes> {
+fn in_lockstep(graph: &Graph, declared: &HashMap<Arc<str>, Declared>) -> HashMap<Arc<str>, Lanes> {
     let mut found = HashMap::new();
     if graph.several_tapes() {
         return found;

@@ -219,8 +219,7 @@ impl Emitter<'_, '_, '_> {
         self.enter(run);
         self.lockstep().mask = Some(mask);
         self.lane_block(side);
-        let ends: Vec<BlockArg> =
-            yields.iter().map(|y| BlockArg::Value(self.vector(*y))).collect();
+        let ends: Vec<BlockArg> = yields.iter().map(|y| BlockArg::Value(self.vector(*y))).collect();
         self.lockstep().mask = outer;
         self.b.ins().jump(on, &ends);
         self.enter(on);

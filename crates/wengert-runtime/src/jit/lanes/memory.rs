@@ -87,9 +87,7 @@ impl Emitter<'_, '_, '_> {
     pub(super) fn lane_load(&mut self, inst: &Inst) {
         let flags = self.regions.arrays;
         let lane = match (self.places(inst), self.func.ty(inst.results[0])) {
-            (Places::Row(address), _) => {
-                Lane::Vector(self.b.ins().load(F64X8, flags, address, 0))
-            }
+            (Places::Row(address), _) => Lane::Vector(self.b.ins().load(F64X8, flags, address, 0)),
             (Places::Each(each), Type::I64) => {
                 Lane::Each(each.map(|address| self.b.ins().load(I64, flags, address, 0)), None)
             }

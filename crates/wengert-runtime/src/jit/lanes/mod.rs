@@ -139,8 +139,7 @@ impl Emitter<'_, '_, '_> {
         });
         let apart = if order == Order::Up { 1 } else { -1 };
         let values = HashMap::from([(body.params[0], Lane::Each(each, Some(apart)))]);
-        self.lockstep =
-            Some(Lockstep { lanes, values, mask: None, active: None, bail, decline });
+        self.lockstep = Some(Lockstep { lanes, values, mask: None, active: None, bail, decline });
         for (k, tape) in shape.carried.iter().zip(&tapes) {
             let top = self.get(*tape);
             self.set(body.params[k + 1], top);

@@ -24,8 +24,6 @@ impl Emitter<'_, '_, '_> {
     fn any_vector(&mut self, inst: &Inst) -> bool {
         let integers: Vec<Value> =
             inst.args.iter().copied().filter(|a| self.func.ty(*a) == Type::I64).collect();
-        integers
-            .into_iter()
-            .any(|a| self.varies(a) && matches!(self.lane(a), Lane::Vector(_)))
+        integers.into_iter().any(|a| self.varies(a) && matches!(self.lane(a), Lane::Vector(_)))
     }
 }
