@@ -1,7 +1,7 @@
 //! What stands before every program in C, and how numbers are written in it.
 
 /// Part of the key of compiled objects: goes up when the same program is printed otherwise.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 /// What stands before every program.
 pub(super) const PRELUDE: &str = "\
@@ -20,6 +20,12 @@ static inline u64 bits(double x) { u64 r; __builtin_memcpy(&r, &x, 8); return r;
 static inline u32 bits32(float x) { u32 r; __builtin_memcpy(&r, &x, 4); return r; }
 static inline double real(u64 x) { double r; __builtin_memcpy(&r, &x, 8); return r; }
 static inline float real32(u32 x) { float r; __builtin_memcpy(&r, &x, 4); return r; }
+/* Clang before 17 takes one zero for the other in x < -0.0 ? x : -0.0, unless it does not see the number. */
+#if defined(__clang__) && __clang_major__ < 17
+static inline double minus_zero(void) { u64 x = 1ull << 63; __asm__(\"\" : \"+r\"(x)); return real(x); }
+#else
+static inline double minus_zero(void) { return -0.0; }
+#endif
 static inline u64 whole(double x) {
   if (x != x) return 0;
   if (x >= 0x1p63) return 0x7fffffffffffffffull;
