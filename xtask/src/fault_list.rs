@@ -21,6 +21,7 @@ const HOIST: Tests = &[(CORE, "generated"), (CORE, "filetests")];
 const FAULTY: Tests = &[(CORE, "filetests"), (CORE, "generated")];
 const NATIVE: Tests = &[(RUNTIME, "differential")];
 const POOL: Tests = &[(RUNTIME, "lib")];
+const MADE: Tests = &[(CORE, "lib")];
 
 /// Every fault.
 pub(crate) const FAULTS: &[Fault] = &[
@@ -639,5 +640,21 @@ pub(crate) const FAULTS: &[Fault] = &[
         from: "u8::from(consumed)",
         to: "u8::from(consumed) * 0",
         tests: NATIVE,
+    },
+    // Whoever writes that a recorded loop is parallel is believed.
+    Fault {
+        name: "believed-plan",
+        file: "crates/wengert-runtime/src/jit/mod.rs",
+        from: "plan.parallel &= plan.is_only_run() || vouched.contains(&&*plan);",
+        to: "let _ = (plan, &vouched);",
+        tests: NATIVE,
+    },
+    // A function that was changed is taken for the one that reverse mode has made.
+    Fault {
+        name: "vouched-change",
+        file: "crates/wengert-core/src/ir/origin.rs",
+        from: "found.is_some_and(|found| func.has_code_of(found))",
+        to: "found.is_some()",
+        tests: MADE,
     },
 ];

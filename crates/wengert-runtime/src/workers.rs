@@ -27,6 +27,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 use wengert_core::ir::Phase;
+use wengert_core::ir::parallel::MOST_TRIPS;
 
 /// The most pieces of a loop: enough for threads that are done early to take one more.
 const PIECES: u64 = 64;
@@ -136,9 +137,10 @@ impl Task<'_> {
         }
         // SAFETY: the context is one of the program's and lent to this thread. The frame is as long as the function's
         // parameters and results, and holds what the caller of the loop has laid out for it; the arrays in it live
-        // as long as that call. Iterations of a parallel loop touch no row that another changes: that was looked at
-        // when the code was linked, or the transform that made the loop has seen to it (`Graph::pieces`); that the arrays
-        // handed back are those given has been looked at there too. The room for tapes outlives the call.
+        // as long as that call. Iterations of a parallel loop touch no row that another changes, as there are no more of them
+        // than `MOST_TRIPS`: that was looked at when the code was linked (`Graph::pieces`), or the transform that
+        // made the loop vouches for it, and for all code around it (`Module::vouched`); that the arrays handed back are
+        // those given has been looked at in both. The room for tapes outlives the call.
         let status = unsafe { self.step.call(context, frame.as_mut_ptr()) };
         let top = self.frame.tape.map_or(top, |(_, given_back)| frame[given_back] as usize);
         (status == 0).then_some(top)
@@ -286,7 +288,7 @@ pub(crate) unsafe fn drive<'p>(
     let mut workers = std::mem::take(&mut main.workers);
     let recorded = match phase {
         Phase::Forward => {
-            let worth = trips > 1 && worth(plan, trips);
+            let worth = trips > 1 && trips <= MOST_TRIPS && worth(plan, trips);
             let count = main.threads.min(trips.min(PIECES) as usize);
             let worth = worth && count > 1 && pool(count - 1).is_some();
             let count = if worth { workers.open(main, count, frame.tape.is_some()) } else { 0 };

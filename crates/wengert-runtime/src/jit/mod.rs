@@ -136,8 +136,13 @@ pub(crate) fn print(
 /// The module after the passes that native code needs.
 fn finished(module: &Module) -> Result<Module, CompileError> {
     verify::module(module).map_err(CompileError::Invalid)?;
-    let module = pipeline::finish(module);
-    Ok(spread::outline(&module).unwrap_or(module))
+    let mut finished = pipeline::finish(module);
+    // That iterations which are recorded and reversed leave each other alone cannot be seen in a plan's functions.
+    let vouched = module.vouched();
+    for plan in &mut finished.loops {
+        plan.parallel &= plan.is_only_run() || vouched.contains(&&*plan);
+    }
+    Ok(spread::outline(&finished).unwrap_or(finished))
 }
 
 /// Room for the code of these functions in one piece: they call each other over distances of 32 bits. It is

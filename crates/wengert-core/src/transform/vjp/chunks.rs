@@ -52,6 +52,10 @@ fn is_split(func: &Func, activity: &Activity, inst: &Inst) -> bool {
     if inst.op != Op::For || !inst.blocks[0].parallel || !activity.is_active_inst(inst) {
         return false;
     }
+    // What is made of it is vouched for: that it is marked is not enough.
+    if parallel::independent(func, inst).is_err() {
+        return false;
+    }
     // The sums of the chunks take one axis more.
     let fits = |v: &Value| {
         func.ty(*v).rank() < MAX_RANK
