@@ -28,6 +28,7 @@ use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 use wengert_core::ir::Phase;
 use wengert_core::ir::parallel::MOST_TRIPS;
+use wengert_core::ir::pieces::{Split, trips};
 
 /// The most pieces of a loop: enough for threads that are done early to take one more.
 const PIECES: u64 = 64;
@@ -108,7 +109,7 @@ struct Task<'t> {
 
 impl Task<'_> {
     fn new(step: Step, frame: &Frame, words: Vec<u64>) -> Task<'_> {
-        let trips = trips((words[0] as i64, words[1] as i64));
+        let trips = trips(words[0] as i64, words[1] as i64);
         let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
         let caller = std::thread::current().id();
         Task { step, frame, words, caller, pieces: trips.min(PIECES), next, failed }
@@ -116,10 +117,8 @@ impl Task<'_> {
 
     /// The first iteration of a piece.
     fn start(&self, piece: u64) -> i64 {
-        let (from, trips) =
-            (self.words[0] as i64, trips((self.words[0] as i64, self.words[1] as i64)));
-        let (each, more) = (trips / self.pieces, trips % self.pieces);
-        from + (each * piece + piece.min(more)) as i64
+        let (from, to) = (self.words[0] as i64, self.words[1] as i64);
+        from + Split::new(trips(from, to), self.pieces).start(piece) as i64
     }
 
     /// Runs a piece; gives back the end of the tape after it.
@@ -145,10 +144,6 @@ impl Task<'_> {
         let top = self.frame.tape.map_or(top, |(_, given_back)| frame[given_back] as usize);
         (status == 0).then_some(top)
     }
-}
-
-fn trips((from, to): (i64, i64)) -> u64 {
-    to.saturating_sub(from).max(0).cast_unsigned()
 }
 
 impl Work<'_, '_> {
@@ -278,7 +273,7 @@ pub(crate) unsafe fn drive<'p>(
     // SAFETY: the frame begins with the words of the parameters.
     let words = unsafe { slice::from_raw_parts(at, frame.params) }.to_vec();
     let range = (words[0] as i64, words[1] as i64);
-    let trips = trips(range);
+    let trips = trips(range.0, range.1);
     let (step, pace) = match phase {
         Phase::Forward => (plan.record, &plan.pace[0]),
         Phase::Reverse => (plan.reverse, &plan.pace[1]),

@@ -7,6 +7,7 @@
 //! would take longer than the loop. Whoever runs a range of chunks, in order or at the same time as
 //! others, gives the same bits, and what is made here is plain IR: without threads it runs as it stands.
 
+use crate::ir::pieces::{Split, trips_code};
 use crate::ir::{Block, Builder, Func, Inst, MAX_RANK, Numbering, Op, Type, Value, parallel};
 use crate::ops::{Prim, Scalar};
 use crate::transform::activity::Activity;
@@ -82,7 +83,7 @@ fn in_chunks(
     let args = copier.all(func, b, &inst.args);
     let (lo, hi) = (args[0], args[1]);
     let (zero, one, most) = (b.i64(0), b.i64(1), b.i64(MOST));
-    let trips = trips(b, lo, hi);
+    let trips = trips_code(b, lo, hi);
     let mut elements = b.i64(1);
     for v in shared.iter().filter(|v| activity.is_active(**v)) {
         let array = copier.get(func, b, *v);
@@ -99,11 +100,7 @@ fn in_chunks(
     let affordable = b.prim(Prim::IMax, &[affordable, one]);
     let most = b.prim(Prim::IMin, &[most, affordable]);
     let chunks = b.prim(Prim::IMin, &[trips, most]);
-    // So many iterations each, and one more in the first ones.
-    let some = b.prim(Prim::IMax, &[chunks, one]);
-    let each = b.prim(Prim::IDiv, &[trips, some]);
-    let covered = b.prim(Prim::WMul, &[each, chunks]);
-    let more = b.prim(Prim::WSub, &[trips, covered]);
+    let split = Split::code(b, trips, chunks);
 
     let types: Vec<Type> = inst.results.iter().map(|r| func.ty(*r)).collect();
     let carries: Vec<_> =
@@ -113,11 +110,7 @@ fn in_chunks(
     let outer = b.open_block(&params);
     let counter = outer[0];
     let next = b.prim(Prim::WAdd, &[counter, one]);
-    let [from, to] = [counter, next].map(|c| {
-        let before = b.prim(Prim::WMul, &[each, c]);
-        let longer = b.prim(Prim::IMin, &[c, more]);
-        b.prim(Prim::WAdd, &[before, longer])
-    });
+    let [from, to] = [counter, next].map(|chunk| split.start_code(b, chunk));
     let inner = counted(func, copier, b, body, lo);
     let args_inner = [&[from, to], &outer[1..]].concat();
     b.at(inst.span);
@@ -132,16 +125,6 @@ fn in_chunks(
         copier.bind(*r, v);
     }
     Chunks { counter, own }
-}
-
-/// How many iterations a loop has.
-pub(crate) fn trips(b: &mut Builder, lo: Value, hi: Value) -> Value {
-    let (zero, endless) = (b.i64(0), b.i64(i64::MAX));
-    let end = b.prim(Prim::IMax, &[lo, hi]);
-    let trips = b.prim(Prim::WSub, &[end, lo]);
-    // More than an integer holds are more than will ever run.
-    let wrapped = b.prim(Prim::ILt, &[trips, zero]);
-    b.select(wrapped, endless, trips)
 }
 
 /// The body of a loop, as that of one over a part of its iterations, which are counted from 0.
