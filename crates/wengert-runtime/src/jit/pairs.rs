@@ -2,7 +2,7 @@
 //!
 //! An iteration that reads and writes elements at places that count up with the iterations, and computes nothing but
 //! floats from them, does the same as the next one, one place further. Two such iterations run at once, in the two
-//! lanes of a register; a last one that is left over runs alone. An element is computed as before, so no bit changes.
+//! lanes of a register; a last one that is left over runs alone. Of short iterations four pairs run between two tests. An element is computed as before, so no bit changes.
 //!
 //! Only inner loops are made so, and only where every index is known to be in range in all iterations: such a loop
 //! cannot fail, and nobody looks at it while it runs. A C compiler makes lanes of its own.
@@ -17,6 +17,13 @@ use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlagsData};
 use std::collections::{HashMap, HashSet};
 use wengert_core::ir::{Block, Elem, Inst, Op, Type, Value, uses};
 use wengert_core::ops::{ArrayOp, Prim, Scalar};
+
+/// Bytes of a pair.
+const PAIR: i64 = 16;
+
+/// Pairs between two tests for the end, of a loop of at most [`SHORT`] instructions.
+const TOGETHER: i64 = 4;
+const SHORT: usize = 48;
 
 /// What pairs of iterations do.
 pub(super) struct Pairs {
@@ -199,6 +206,9 @@ impl Emitter<'_, '_, '_> {
     }
 
     /// The pairs of iterations from `start` on; gives back where the rest begins.
+    ///
+    /// Where elements lie is computed once, for the first iteration; what is added to that counts in bytes. So an element
+    /// takes one register, and the next pairs are constants away.
     pub(super) fn in_pairs(
         &mut self,
         inst: &Inst,
@@ -226,48 +236,77 @@ impl Emitter<'_, '_, '_> {
             };
             lanes.insert(*v, both);
         }
-        let (header, after) = (self.b.create_block(), self.b.create_block());
-        let counter = self.b.append_block_param(header, I64);
-        let some = self.b.ins().icmp(IntCC::SignedLessThan, start, end);
-        self.b.ins().brif(some, header, &[BlockArg::Value(start)], after, &[]);
-        self.enter(header);
-        self.bind_words(&body.params[..1], &[counter]);
+        self.bind_words(&body.params[..1], &[start]);
+        let mut places = HashMap::new();
         for i in &body.insts {
-            self.pair(i, pairs, &mut lanes);
+            match &i.op {
+                Op::Prim(prim) if self.func.ty(i.results[0]) == Type::I64 => {
+                    let word = self.prim(*prim, i);
+                    self.set(i.results[0], Machine::One(word));
+                }
+                Op::Prim(_) => {}
+                _ => {
+                    places.insert(i.results[0], self.address_of(i));
+                }
+            }
         }
-        let two = self.b.ins().iconst(I64, 2);
-        let next = self.b.ins().iadd(counter, two);
-        let on = self.b.ins().icmp(IntCC::SignedLessThan, next, end);
-        self.b.ins().brif(on, header, &[BlockArg::Value(next)], after, &[]);
-        self.enter(after);
+        let bytes = self.b.ins().ishl_imm_u(trips, 3);
+        let together = if body.insts.len() <= SHORT { TOGETHER } else { 1 };
+        let mut from = zero;
+        for count in if together == 1 { vec![1] } else { vec![together, 1] } {
+            let whole = self.b.ins().iconst(I64, -(count * PAIR));
+            let to = self.b.ins().band(bytes, whole);
+            let (header, after) = (self.b.create_block(), self.b.create_block());
+            let offset = self.b.append_block_param(header, I64);
+            let some = self.b.ins().icmp(IntCC::SignedLessThan, from, to);
+            self.b.ins().brif(some, header, &[BlockArg::Value(from)], after, &[]);
+            self.enter(header);
+            for k in 0..count {
+                let mut lanes = lanes.clone();
+                for i in &body.insts {
+                    self.pair(i, pairs, &mut lanes, &places, (offset, (k * PAIR) as i32));
+                }
+            }
+            let step = self.b.ins().iconst(I64, count * PAIR);
+            let next = self.b.ins().iadd(offset, step);
+            let on = self.b.ins().icmp(IntCC::SignedLessThan, next, to);
+            self.b.ins().brif(on, header, &[BlockArg::Value(next)], after, &[]);
+            self.enter(after);
+            from = to;
+        }
         end
     }
 
-    /// One instruction, for two iterations.
-    fn pair(&mut self, inst: &Inst, pairs: &Pairs, lanes: &mut HashMap<Value, ir::Value>) {
+    /// One instruction, for two iterations that lie so many bytes behind the first ones.
+    fn pair(
+        &mut self,
+        inst: &Inst,
+        pairs: &Pairs,
+        lanes: &mut HashMap<Value, ir::Value>,
+        places: &HashMap<Value, ir::Value>,
+        (offset, more): (ir::Value, i32),
+    ) {
         // Two doubles need not lie at a multiple of their size.
         let flags =
             MemFlagsData::new().with_notrap().with_alias_region(self.regions.arrays.alias_region());
         match &inst.op {
             Op::Load | Op::Array(ArrayOp::Peek) => {
-                let address = self.address_of(inst);
+                let place = places[&inst.results[0]];
                 let both = if pairs.fixed.contains(&inst.results[0]) {
-                    let one = self.b.ins().load(F64, flags, address, 0);
+                    let one = self.b.ins().load(F64, flags, place, 0);
                     self.b.ins().splat(F64X2, one)
                 } else {
-                    self.b.ins().load(F64X2, flags, address, 0)
+                    let address = self.b.ins().iadd(place, offset);
+                    self.b.ins().load(F64X2, flags, address, more)
                 };
                 lanes.insert(self.identity.find(inst.results[0]), both);
             }
             Op::Store | Op::Array(ArrayOp::Poke) => {
-                let address = self.address_of(inst);
+                let address = self.b.ins().iadd(places[&inst.results[0]], offset);
                 let both = lanes[&self.identity.find(inst.args[2])];
-                self.b.ins().store(flags, both, address, 0);
+                self.b.ins().store(flags, both, address, more);
             }
-            Op::Prim(prim) if self.func.ty(inst.results[0]) == Type::I64 => {
-                let word = self.prim(*prim, inst);
-                self.set(inst.results[0], Machine::One(word));
-            }
+            Op::Prim(_) if self.func.ty(inst.results[0]) == Type::I64 => {}
             Op::Prim(prim) => {
                 let args: Vec<ir::Value> =
                     inst.args.iter().map(|a| lanes[&self.identity.find(*a)]).collect();
