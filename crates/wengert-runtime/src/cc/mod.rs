@@ -20,6 +20,7 @@ pub(crate) mod print;
 pub mod standalone;
 mod tables;
 pub mod toolchain;
+mod vectors;
 
 use crate::jit::link::Code;
 use crate::jit::{self, CompileError, Printed};
@@ -138,7 +139,7 @@ fn hashed(value: &impl Hash) -> String {
 
 /// Programs with what stands before and after them: the table of functions, and where the runtime's come in.
 fn whole(printed: &[Printed]) -> String {
-    let mut out = format!("{}{}", prelude::PRELUDE, prelude::HOOKS);
+    let mut out = format!("{}{}{}", prelude::PRELUDE, prelude::LANES, prelude::HOOKS);
     printed.iter().for_each(|p| out.push_str(&p.text));
     let table: Vec<&str> = printed.iter().flat_map(|p| &p.framed).map(String::as_str).collect();
     let _ = write!(

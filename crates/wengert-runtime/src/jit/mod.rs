@@ -19,6 +19,7 @@ mod entry;
 mod graph;
 mod identity;
 mod kernel;
+pub(crate) mod lanes;
 #[allow(unsafe_code)] // calls compiled code, and frees it
 pub(crate) mod link;
 mod loops;
@@ -31,6 +32,7 @@ mod prims;
 pub(crate) mod site;
 mod tapes;
 mod target;
+mod vectors;
 
 use crate::cc::print::{Callee, Printer};
 use crate::hooks;
@@ -43,6 +45,7 @@ use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{ArenaMemoryProvider, JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module as _, default_libcall_names};
 use graph::{Graph, Info};
+use lanes::look::{Lanes, Order, look};
 use link::{Code, Ways};
 use pool::Pool;
 use site::Site;
@@ -155,6 +158,27 @@ fn room(funcs: &[&Func]) -> Result<ArenaMemoryProvider, CompileError> {
         .map_err(|e| CompileError::Unsupported(format!("there is no memory for it: {e}")))
 }
 
+/// The functions of parallel loops whose iterations run in lockstep: of a loop that is recorded, both or neither.
+fn in_lockstep(graph: &Graph, declared: &HashMap<Arc<str>, Declared>) -> HashMap<Arc<str>, Lanes> {
+    let mut found = HashMap::new();
+    if graph.several_tapes() {
+        return found;
+    }
+    let aside = |name: &str| declared.get(name).is_some_and(|d| d.stands_aside);
+    for plan in graph.plans.iter().filter(|plan| graph.pieces(plan).is_some()) {
+        let look = |name: &Arc<str>, order| {
+            let func = graph.funcs.iter().find(|f| f.name == *name)?;
+            Some((name.clone(), look(func, order, &aside)?))
+        };
+        let ways = match plan.is_only_run() {
+            true => vec![look(&plan.advance, Order::Up)],
+            false => vec![look(&plan.record, Order::Up), look(&plan.reverse, Order::Down)],
+        };
+        found.extend(ways.into_iter().collect::<Option<Vec<_>>>().into_iter().flatten());
+    }
+    found
+}
+
 /// Rows of the scalar table reach native code on scalars only: on arrays they have become loops.
 fn only_scalars(func: &Func) -> Result<(), CompileError> {
     let mut found = None;
@@ -225,6 +249,8 @@ struct Compiler<'l> {
     kernels: Vec<Kernel>,
     /// Whether a run may have more than one tape.
     several_tapes: bool,
+    /// Functions of parallel loops that run in lockstep, with what is known of their loops.
+    lanes: HashMap<Arc<str>, Lanes>,
     pool: Pool,
     codegen: Codegen,
     scratch: FunctionBuilderContext,
@@ -345,6 +371,10 @@ impl<'l> Compiler<'l> {
             let (carries, bounded) = (plan.carries, plan.bounded);
             (plan.name.clone(), Outlined { number, record, reverse, carries, bounded })
         });
+        let lanes = match target {
+            Target::Text(_) => in_lockstep(graph, &declared),
+            Target::Machine(_) => HashMap::new(),
+        };
         let pool = Pool::new(&mut jit)?;
         Ok(Compiler {
             pool,
@@ -355,6 +385,7 @@ impl<'l> Compiler<'l> {
             sites: Vec::new(),
             kernels: Vec::new(),
             several_tapes: graph.several_tapes(),
+            lanes,
             scratch: FunctionBuilderContext::new(),
             target,
             jit,

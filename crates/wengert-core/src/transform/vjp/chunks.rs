@@ -14,8 +14,12 @@ use crate::transform::activity::Activity;
 use crate::transform::copy::{Copier, rebuild};
 use std::sync::Arc;
 
-/// The most chunks a loop is run in.
-pub(crate) const MOST: i64 = 64;
+/// The most chunks a loop is run in. So many that threads find enough to do where each of them runs several chunks
+/// in lockstep.
+const MOST: i64 = 512;
+
+/// The same where each of them sums up whole arrays, which is not done in lockstep.
+const MOST_WITH_ARRAYS: i64 = 64;
 
 /// Elements of shared adjoints that a chunk may sum up for each of its iterations, about.
 const WORTH: i64 = 4;
@@ -82,9 +86,10 @@ fn in_chunks(
     let own: Vec<Value> = own.iter().map(|v| copier.get(func, b, *v)).collect();
     let args = copier.all(func, b, &inst.args);
     let (lo, hi) = (args[0], args[1]);
-    let (zero, one, most) = (b.i64(0), b.i64(1), b.i64(MOST));
+    let (zero, one) = (b.i64(0), b.i64(1));
     let trips = trips_code(b, lo, hi);
     let mut elements = b.i64(1);
+    let sums_arrays = shared.iter().any(|v| activity.is_active(*v));
     for v in shared.iter().filter(|v| activity.is_active(**v)) {
         let array = copier.get(func, b, *v);
         let dims = b.dims(array).into_iter();
@@ -98,6 +103,7 @@ fn in_chunks(
     let affordable = b.prim(Prim::WMul, &[counted_trips, worth]);
     let affordable = b.prim(Prim::IDiv, &[affordable, elements]);
     let affordable = b.prim(Prim::IMax, &[affordable, one]);
+    let most = b.i64(if sums_arrays { MOST_WITH_ARRAYS } else { MOST });
     let most = b.prim(Prim::IMin, &[most, affordable]);
     let chunks = b.prim(Prim::IMin, &[trips, most]);
     let split = Split::code(b, trips, chunks);
