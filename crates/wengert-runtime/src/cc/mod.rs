@@ -139,7 +139,7 @@ fn hashed(value: &impl Hash) -> String {
 
 /// Programs with what stands before and after them: the table of functions, and where the runtime's come in.
 fn whole(printed: &[Printed]) -> String {
-    let mut out = format!("{}{}{}", prelude::PRELUDE, prelude::LANES, prelude::HOOKS);
+    let mut out = prelude::before(printed.iter().map(|p| &*p.text)) + prelude::HOOKS;
     printed.iter().for_each(|p| out.push_str(&p.text));
     let table: Vec<&str> = printed.iter().flat_map(|p| &p.framed).map(String::as_str).collect();
     let _ = write!(

@@ -4,7 +4,7 @@
 pub(super) const VERSION: u32 = 3;
 
 /// What stands before every program.
-pub(super) const PRELUDE: &str = "\
+const PRELUDE: &str = "\
 typedef unsigned char u8;
 typedef unsigned int u32;
 typedef unsigned long long u64;
@@ -34,8 +34,16 @@ static inline u64 whole(double x) {
 }
 ";
 
-/// Eight lanes. What compilers have no operation for is a loop, which they make one instruction of.
-pub(super) const LANES: &str = "\
+/// What stands before these texts.
+pub(super) fn before<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
+    let lanes = texts.into_iter().any(|text| text.contains("v8d") || text.contains("v8u"));
+    format!("{PRELUDE}{}", if lanes { LANES } else { "" })
+}
+
+/// Eight lanes. What compilers have no operation for is a loop, which they make one instruction of. Nothing of this is
+/// called from elsewhere, so how vectors are handed over is no matter.
+const LANES: &str = "\
+#pragma GCC diagnostic ignored \"-Wpsabi\"
 typedef double v8d __attribute__((vector_size(64)));
 typedef u64 v8u __attribute__((vector_size(64)));
 typedef i64 v8i __attribute__((vector_size(64)));
