@@ -9,6 +9,7 @@ mod calls;
 mod faults;
 mod generated;
 mod kernels;
+mod lanes;
 mod loops;
 mod parallel;
 mod prims;
