@@ -5,6 +5,7 @@
 //! for the arrays among its results, which move out.
 
 use crate::addresses::Addresses;
+use crate::small::Small;
 use std::collections::{HashMap, VecDeque};
 use wengert_core::ops::shaped::Elements;
 use wengert_core::ops::{Data, Elem, room};
@@ -18,6 +19,8 @@ const RECENT: usize = 8;
 /// Owns every array a run allocates.
 #[derive(Debug, Default)]
 pub(crate) struct Arrays {
+    /// Small ones of doubles, except for those that kernels make.
+    small: Small,
     /// The last ones made, with their addresses. Empty arrays have no storage and are not listed.
     recent: VecDeque<(usize, Data)>,
     /// Older ones, by address.
@@ -29,6 +32,10 @@ pub(crate) struct Arrays {
 impl Arrays {
     /// A new vector of equal doubles; `None` where there is not enough memory.
     pub(crate) fn fill(&mut self, len: usize, value: f64) -> Option<usize> {
+        if let Some(address) = self.make_small(len) {
+            self.small.set(address, value);
+            return Some(address);
+        }
         let mut array = room::reserve(len)?;
         array.resize(len, value);
         Some(self.own(Data::F64(array)))
@@ -37,6 +44,12 @@ impl Arrays {
     /// A new vector of doubles that will be written before anything reads them; `None` where there is not enough
     /// memory.
     pub(crate) fn blank(&mut self, len: usize) -> Option<usize> {
+        if let Some(address) = self.make_small(len) {
+            // Shows in tests that something does read them.
+            #[cfg(debug_assertions)]
+            self.small.set(address, -1.234_567_890_123e300);
+            return Some(address);
+        }
         let array = room::blank(len)?;
         Some(self.own(Data::F64(array)))
     }
@@ -48,6 +61,12 @@ impl Arrays {
             array.extend_from_slice(x);
             Some(array)
         }
+        if let Elements::F64(x) = elements
+            && let Some(address) = self.make_small(x.len())
+        {
+            self.small.copy(address, x);
+            return Some(address);
+        }
         let data = match elements {
             Elements::F64(x) => Data::F64(all(x)?),
             Elements::F32(x) => Data::F32(all(x)?),
@@ -57,14 +76,27 @@ impl Arrays {
         Some(self.own(data))
     }
 
+    /// The address of a new small array; `None` where it is none.
+    #[inline]
+    fn make_small(&mut self, len: usize) -> Option<usize> {
+        let address = self.small.make(len)?;
+        self.count(8 * len as u64);
+        Some(address)
+    }
+
+    #[inline]
+    fn count(&mut self, bytes: u64) {
+        self.bytes += bytes;
+        self.peak = self.peak.max(self.bytes);
+    }
+
     /// Takes over an array; gives back its address.
     pub(crate) fn own(&mut self, mut array: Data) -> usize {
         let (address, bytes) = place(&mut array);
         if bytes == 0 {
             return EMPTY;
         }
-        self.bytes += bytes;
-        self.peak = self.peak.max(self.bytes);
+        self.count(bytes);
         if self.recent.len() == RECENT {
             self.owned.extend(self.recent.pop_front());
         }
@@ -85,11 +117,21 @@ impl Arrays {
         if len == 0 {
             return Some(none(elem));
         }
+        if let Some(elements) = self.small.elements(address) {
+            let mut array = room::vector(elements.len());
+            array.extend_from_slice(elements);
+            self.small.free(address);
+            return Some(Data::F64(array));
+        }
         self.remove(address)
     }
 
     /// Frees the array at this address, if it is one of this run's.
     pub(crate) fn free(&mut self, address: usize) {
+        if let Some(bytes) = self.small.free(address) {
+            self.bytes -= bytes as u64;
+            return;
+        }
         if let Some(mut array) = self.remove(address) {
             self.bytes -= place(&mut array).1;
             #[cfg(debug_assertions)]

@@ -1,7 +1,7 @@
 //! What stands before every program in C, and how numbers are written in it.
 
 /// Part of the key of compiled objects: goes up when the same program is printed otherwise.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 /// What stands before every program.
 pub(super) const PRELUDE: &str = "\
@@ -29,7 +29,7 @@ static inline u64 whole(double x) {
 ";
 
 /// The runtime's functions, set when a library is loaded.
-pub(super) const HOOKS: &str = "static void *H[16];\n";
+pub(super) const HOOKS: &str = "static void *H[32];\n";
 
 /// A float as C reads it.
 pub(super) fn double(x: f64) -> String {

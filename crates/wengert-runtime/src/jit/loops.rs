@@ -90,6 +90,7 @@ impl Emitter<'_, '_, '_> {
             let [from, to] = [0, 1].map(|k: usize| self.identity.find(inst.args[k]));
             self.bounds.open_loop(body.params[0], from, to, self.func);
         }
+        let batches = self.open_batches(inst, start, bound);
         if let Some(ahead) = self.ahead(inst) {
             let wrong = self.look_ahead(inst, &ahead, (start, bound));
             let (checked, unchecked) = (self.b.create_block(), self.b.create_block());
@@ -107,6 +108,7 @@ impl Emitter<'_, '_, '_> {
             self.pairs_and_rest(&mut shape, inits, None);
         }
         self.join(shape.exit.after, &inst.results, &shape.exit.taken);
+        self.close_batches(batches);
         self.raise_results(inst, effect);
     }
 
