@@ -664,6 +664,14 @@ pub(crate) const FAULTS: &[Fault] = &[
         to: "IntCC::Equal, k, k",
         tests: NATIVE,
     },
+    // Both lanes of a pair take the other side of a branch.
+    Fault {
+        name: "pair-other-side",
+        file: "crates/wengert-runtime/src/jit/sides.rs",
+        from: "F64X2 => self.choose(condition, then, otherwise),",
+        to: "F64X2 => self.choose(condition, otherwise, then),",
+        tests: NATIVE,
+    },
     // The dots of two vectors at a time are those of the first one.
     Fault {
         name: "products-second-vector",

@@ -30,6 +30,7 @@ mod pairs;
 mod pool;
 mod prims;
 mod products;
+mod sides;
 pub(crate) mod site;
 mod tapes;
 mod target;

@@ -24,11 +24,13 @@ pub(super) struct Pairs {
     outside: Vec<Value>,
     /// Elements that are the same in all iterations.
     fixed: HashSet<Value>,
+    /// Integers that are bits of floats, and so in lanes.
+    bits: HashSet<Value>,
 }
 
 /// Looks whether iterations can run in pairs.
-struct Looker<'e, 'a, 'l, 'f> {
-    emitter: &'e Emitter<'a, 'l, 'f>,
+pub(super) struct Looker<'e, 'a, 'l, 'f> {
+    pub(super) emitter: &'e Emitter<'a, 'l, 'f>,
     counter: Value,
     made: HashMap<Value, &'e Inst>,
     ahead: Option<&'e Ahead>,
@@ -36,10 +38,14 @@ struct Looker<'e, 'a, 'l, 'f> {
     /// Per array that is written: the only index it is read and written at.
     written: HashMap<Value, Value>,
     fixed: HashSet<Value>,
+    /// Integers that are bits of floats.
+    pub(super) bits: HashSet<Value>,
+    /// Instructions on sides of branches.
+    pub(super) aside: usize,
 }
 
 impl Looker<'_, '_, '_, '_> {
-    fn is_outside(&self, v: Value) -> bool {
+    pub(super) fn is_outside(&self, v: Value) -> bool {
         v < self.counter || self.emitter.func.as_const(v).is_some()
     }
 
@@ -91,7 +97,7 @@ impl Looker<'_, '_, '_, '_> {
         moves && apart && (ahead || e.bounds.in_range(array, along, index))
     }
 
-    fn lane(&mut self, v: Value) {
+    pub(super) fn lane(&mut self, v: Value) {
         let v = self.emitter.identity.find(v);
         if self.is_outside(v) && !self.outside.contains(&v) {
             self.outside.push(v);
@@ -102,7 +108,7 @@ impl Looker<'_, '_, '_, '_> {
         body.insts.iter().all(|inst| self.inst(inst))
     }
 
-    fn inst(&mut self, inst: &Inst) -> bool {
+    pub(super) fn inst(&mut self, inst: &Inst) -> bool {
         let func = self.emitter.func;
         match &inst.op {
             Op::Load | Op::Array(ArrayOp::Peek) => self.is_at_a_place(inst, false),
@@ -110,6 +116,8 @@ impl Looker<'_, '_, '_, '_> {
                 self.lane(inst.args[2]);
                 self.is_at_a_place(inst, true)
             }
+            Op::If => self.branch(inst),
+            Op::Prim(prim) if self.row_of_bits(*prim, inst) => true,
             Op::Prim(prim) if func.ty(inst.results[0]) == Type::I64 => {
                 let v = inst.results[0];
                 let fits = match prim {
@@ -176,7 +184,7 @@ impl Emitter<'_, '_, '_> {
         let body = &inst.blocks[0];
         let inner = inst.op == Op::For && !self.loops.is_empty() && !self.compiler.prints();
         let plain = inst.results.iter().all(|r| self.identity.is_linked(*r));
-        if !inner || !plain || body.insts.iter().any(|i| !i.blocks.is_empty()) {
+        if !inner || !plain {
             return None;
         }
         let mut looker = Looker {
@@ -187,15 +195,16 @@ impl Emitter<'_, '_, '_> {
             outside: Vec::new(),
             written: HashMap::new(),
             fixed: HashSet::new(),
+            bits: HashSet::new(),
+            aside: 0,
         };
         for i in body.insts.iter().filter(|i| matches!(i.op, Op::Store | Op::Array(ArrayOp::Poke)))
         {
             looker.written.insert(self.identity.find(i.args[0]), self.identity.find(i.args[1]));
         }
         let in_pairs = !looker.written.is_empty() && looker.block(body);
-        // An integer that a float is made of would have to be in lanes.
-        let floats = looker.outside.iter().all(|v| self.func.ty(*v) != Type::I64);
-        (in_pairs && floats).then_some(Pairs { outside: looker.outside, fixed: looker.fixed })
+        let Looker { outside, fixed, bits, .. } = looker;
+        in_pairs.then_some(Pairs { outside, fixed, bits })
     }
 
     /// The pairs of iterations from `start` on; gives back where the rest begins.
@@ -218,6 +227,7 @@ impl Emitter<'_, '_, '_> {
             let lane = self.one(*v);
             let both = match self.func.ty(*v) {
                 Type::F64 => self.b.ins().splat(F64X2, lane),
+                Type::I64 => self.b.ins().splat(I64X2, lane),
                 _ => {
                     let wide = self.b.ins().uextend(I64, lane);
                     let mask = self.b.ins().ineg(wide);
@@ -244,7 +254,12 @@ impl Emitter<'_, '_, '_> {
     }
 
     /// One instruction, for two iterations.
-    fn pair(&mut self, inst: &Inst, pairs: &Pairs, lanes: &mut HashMap<Value, ir::Value>) {
+    pub(super) fn pair(
+        &mut self,
+        inst: &Inst,
+        pairs: &Pairs,
+        lanes: &mut HashMap<Value, ir::Value>,
+    ) {
         // Two doubles need not lie at a multiple of their size.
         let flags =
             MemFlagsData::new().with_notrap().with_alias_region(self.regions.arrays.alias_region());
@@ -263,6 +278,10 @@ impl Emitter<'_, '_, '_> {
                 let address = self.address_of(inst);
                 let both = lanes[&self.identity.find(inst.args[2])];
                 self.b.ins().store(flags, both, address, 0);
+            }
+            Op::If => self.pair_of_sides(inst, pairs, lanes),
+            Op::Prim(prim) if pairs.bits.contains(&inst.results[0]) || *prim == Prim::FromBits => {
+                self.pair_of_bits(*prim, inst, lanes);
             }
             Op::Prim(prim) if self.func.ty(inst.results[0]) == Type::I64 => {
                 let word = self.prim(*prim, inst);
@@ -330,7 +349,7 @@ impl Emitter<'_, '_, '_> {
     }
 
     /// Floats by a mask.
-    fn choose(&mut self, mask: ir::Value, x: ir::Value, y: ir::Value) -> ir::Value {
+    pub(super) fn choose(&mut self, mask: ir::Value, x: ir::Value, y: ir::Value) -> ir::Value {
         let mask = self.b.ins().bitcast(F64X2, same_bits(), mask);
         self.b.ins().bitselect(mask, x, y)
     }
