@@ -9,6 +9,7 @@ use super::batches::Batch;
 use super::bounds::Bounds;
 use super::cold::{Cold, OpenLoop};
 use super::identity::Identity;
+use super::lanes::Lockstep;
 use super::machine::{Machine, Shaped};
 use super::memory::Regions;
 use super::ownership::Ownership;
@@ -66,6 +67,8 @@ pub(super) struct Emitter<'a, 'l, 'f> {
     pub(super) counts: HashMap<Value, ir::Value>,
     /// Loops open here, outermost first.
     pub(super) loops: Vec<OpenLoop>,
+    /// The group of iterations that run in lockstep here, if any do.
+    pub(super) lockstep: Option<Lockstep>,
     /// Fault blocks still to be filled.
     pub(super) cold: Vec<Cold>,
     /// Tapes that may stand higher than any top noted so far.
@@ -125,6 +128,7 @@ pub(super) fn function(compiler: &mut Compiler, module: &Module, func: &Func) ->
         open_tapes: Vec::new(),
         counts: HashMap::new(),
         loops: Vec::new(),
+        lockstep: None,
         cold: Vec::new(),
         raised: HashSet::new(),
         bounds: Bounds::default(),
@@ -297,7 +301,7 @@ impl Emitter<'_, '_, '_> {
         }
     }
 
-    fn inst(&mut self, inst: &Inst, exit: Option<&Exit>) {
+    pub(super) fn inst(&mut self, inst: &Inst, exit: Option<&Exit>) {
         let result = match &inst.op {
             Op::Prim(prim) => {
                 if *prim == Prim::IMul {

@@ -6,12 +6,9 @@
 
 use super::emit::Emitter;
 use super::pairs::{Looker, Pairs};
-use cranelift_codegen::ir::condcodes::FloatCC;
-use cranelift_codegen::ir::types::{F64X2, I64, I64X2};
-use cranelift_codegen::ir::{self, Endianness, InstBuilder, MemFlagsData};
+use cranelift_codegen::ir::{self, InstBuilder};
 use std::collections::HashMap;
 use wengert_core::ir::{Inst, Op, Type, Value};
-use wengert_core::ops::value::CANONICAL_NAN;
 use wengert_core::ops::{Prim, Scalar};
 
 /// More instructions than this on sides that may not be taken are more than lanes gain.
@@ -86,59 +83,37 @@ impl Emitter<'_, '_, '_> {
         inst: &Inst,
         pairs: &Pairs,
         lanes: &mut HashMap<Value, ir::Value>,
+        places: &HashMap<Value, ir::Value>,
+        at: (ir::Value, i32),
     ) {
         for side in &inst.blocks {
-            side.insts.iter().for_each(|i| self.pair(i, pairs, lanes));
+            side.insts.iter().for_each(|i| self.pair(i, pairs, lanes, places, at));
         }
         let condition = lanes[&self.identity.find(inst.args[0])];
         for (k, r) in inst.results.iter().enumerate() {
             let [then, otherwise] =
                 [0, 1].map(|s: usize| lanes[&self.identity.find(inst.blocks[s].yields[k])]);
-            let taken = match self.b.func.dfg.value_type(then) {
-                F64X2 => self.choose(condition, then, otherwise),
-                _ => self.b.ins().bitselect(condition, then, otherwise),
-            };
+            let taken = self.choose(condition, then, otherwise);
             lanes.insert(self.identity.find(*r), taken);
         }
     }
 
-    /// A row on the bits of floats, for two iterations.
-    pub(super) fn pair_of_bits(
+    /// Bits moved by as many places in both lanes.
+    pub(super) fn pair_of_shifts(
         &mut self,
         prim: Prim,
         inst: &Inst,
         lanes: &mut HashMap<Value, ir::Value>,
     ) {
-        let of = |k: usize| lanes[&self.identity.find(inst.args[k])];
-        let by = match self.func.as_const(inst.args[inst.args.len() - 1]) {
+        let x = lanes[&self.identity.find(inst.args[0])];
+        let by = match self.func.as_const(inst.args[1]) {
             Some(Scalar::I64(n)) => n,
-            _ => 0,
-        };
-        let x = of(0);
-        let b = &mut self.b;
-        let both = match prim {
-            Prim::Bits => {
-                let bits = b.ins().bitcast(I64X2, same_bits(), x);
-                let nan = b.ins().fcmp(FloatCC::Unordered, x, x);
-                let canonical = b.ins().iconst(I64, CANONICAL_NAN as i64);
-                let canonical = b.ins().splat(I64X2, canonical);
-                b.ins().bitselect(nan, canonical, bits)
-            }
-            Prim::FromBits => b.ins().bitcast(F64X2, same_bits(), x),
-            Prim::Shl => b.ins().ishl_imm_u(x, by),
-            Prim::Shr => b.ins().ushr_imm_u(x, by),
-            Prim::IAnd => b.ins().band(x, of(1)),
-            Prim::IOr => b.ins().bor(x, of(1)),
-            Prim::IXor => b.ins().bxor(x, of(1)),
-            Prim::WAdd => b.ins().iadd(x, of(1)),
-            Prim::WSub => b.ins().isub(x, of(1)),
             _ => unreachable!("looked at before"),
+        };
+        let both = match prim {
+            Prim::Shl => self.b.ins().ishl_imm_u(x, by),
+            _ => self.b.ins().ushr_imm_u(x, by),
         };
         lanes.insert(self.identity.find(inst.results[0]), both);
     }
-}
-
-/// A vector as another of as many bits: which lane is which must be said.
-fn same_bits() -> MemFlagsData {
-    MemFlagsData::new().with_endianness(Endianness::Little)
 }
