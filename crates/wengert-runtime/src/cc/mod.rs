@@ -146,7 +146,7 @@ fn whole(printed: &[Printed]) -> String {
         out,
         "\nstatic void *const table[] = {{ {}0 }};\n\
          __attribute__((visibility(\"default\"))) void *const *{LINK}(void *const *hooks, u64 count) {{\n  \
-         for (u64 k = 0; k < count && k < 16; k++) H[k] = hooks[k];\n  return table;\n}}\n",
+         for (u64 k = 0; k < count && k < 32; k++) H[k] = hooks[k];\n  return table;\n}}\n",
         table.iter().map(|f| format!("(void *){f}, ")).collect::<String>()
     );
     out

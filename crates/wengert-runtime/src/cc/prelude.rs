@@ -1,7 +1,7 @@
 //! What stands before every program in C, and how numbers are written in it.
 
 /// Part of the key of compiled objects: goes up when the same program is printed otherwise.
-pub(super) const VERSION: u32 = 3;
+pub(super) const VERSION: u32 = 4;
 
 /// What stands before every program.
 const PRELUDE: &str = "\
@@ -66,7 +66,7 @@ LANES u8 v8u_any(v8u m) { u64 r = 0; for (int k = 0; k < 8; k++) r |= m[k]; retu
 ";
 
 /// The runtime's functions, set when a library is loaded.
-pub(super) const HOOKS: &str = "static void *H[16];\n";
+pub(super) const HOOKS: &str = "static void *H[32];\n";
 
 /// A float as C reads it.
 pub(super) fn double(x: f64) -> String {
