@@ -5,6 +5,7 @@ use crate::faults::Fault;
 const CORE: &str = "wengert-core";
 const RUNTIME: &str = "wengert-runtime";
 const WHOLE: &str = "wengert";
+const COMMAND: &str = "wengert-cli";
 
 type Tests = &'static [(&'static str, &'static str)];
 
@@ -22,6 +23,8 @@ const HOIST: Tests = &[(CORE, "generated"), (CORE, "filetests")];
 const FAULTY: Tests = &[(CORE, "filetests"), (CORE, "generated")];
 const NATIVE: Tests = &[(RUNTIME, "differential")];
 const POOL: Tests = &[(RUNTIME, "lib")];
+const MADE: Tests = &[(CORE, "lib")];
+const CACHE: Tests = &[(COMMAND, "compilers")];
 
 /// Every fault.
 pub(crate) const FAULTS: &[Fault] = &[
@@ -704,5 +707,53 @@ pub(crate) const FAULTS: &[Fault] = &[
         from: "u8::from(consumed)",
         to: "u8::from(consumed) * 0",
         tests: NATIVE,
+    },
+    // Whoever writes that a recorded loop is parallel is believed.
+    Fault {
+        name: "believed-plan",
+        file: "crates/wengert-runtime/src/jit/mod.rs",
+        from: "plan.parallel &= plan.is_only_run() || vouched.contains(&&*plan);",
+        to: "let _ = (plan, &vouched);",
+        tests: NATIVE,
+    },
+    // A function that was changed is taken for the one that reverse mode has made.
+    Fault {
+        name: "vouched-change",
+        file: "crates/wengert-core/src/ir/origin.rs",
+        from: "found.is_some_and(|found| func.has_code_of(found))",
+        to: "found.is_some()",
+        tests: MADE,
+    },
+    // What was compiled is kept under a name that does not say who vouches for its plans.
+    Fault {
+        name: "kept-without-origin",
+        file: "crates/wengert-core/src/ir/origin.rs",
+        from: "self.vouched().hash(state);",
+        to: "",
+        tests: MADE,
+    },
+    // Operations read from disk are believed to fit their operands.
+    Fault {
+        name: "believed-tables",
+        file: "crates/wengert-runtime/src/cc/tables.rs",
+        from: "&& kernels.iter().all(fits_kernel)",
+        to: "&& kernels.iter().all(|k| fits_kernel(k) || true)",
+        tests: POOL,
+    },
+    // A library of one compiler serves another.
+    Fault {
+        name: "any-compiler",
+        file: "crates/wengert-runtime/src/cc/mod.rs",
+        from: "if host != tables.host {",
+        to: "if host.is_empty() {",
+        tests: CACHE,
+    },
+    // The code of a program is no part of the name it is kept under.
+    Fault {
+        name: "kept-without-code",
+        file: "crates/wengert-core/src/ir/func.rs",
+        from: "(name, results, body, values).hash(state);",
+        to: "let _ = body;\n        (name, results, values).hash(state);",
+        tests: MADE,
     },
 ];

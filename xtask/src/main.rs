@@ -15,27 +15,40 @@ mod sanitize;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-/// The long runs: package, test, the variable that scales it, and how far.
-const LONG: [(&str, &str, &str, &str); 8] = [
+/// A long run: package, test, and the variables that scale it.
+type Run<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
+
+/// The long runs.
+const LONG: [Run; 9] = [
     // Random programs: modes against each other and finite differences, loops run in parts.
-    ("wengert-core", "generated", "WENGERT_PROGRAMS", "20000"),
-    // Random programs: native code of both kinds against the interpreter, to the bit.
-    ("wengert-runtime", "differential", "WENGERT_PROGRAMS", "20000"),
+    ("wengert-core", "generated", &[("WENGERT_PROGRAMS", "20000")]),
+    // Random programs: native code against the interpreter, to the bit; C takes the longest, so there are fewer.
+    ("wengert-runtime", "differential", &[("WENGERT_PROGRAMS", "5000")]),
+    (
+        "wengert-runtime",
+        "differential",
+        &[("WENGERT_PROGRAMS", "20000"), ("WENGERT_THROUGH_C", "16")],
+    ),
     // Random programs: patterns and compressed derivatives, loops one step at a time.
-    ("wengert-core", "structure_random", "WENGERT_PROGRAMS", "5000"),
+    ("wengert-core", "structure_random", &[("WENGERT_PROGRAMS", "5000")]),
     // Random Python programs: CPython with NumPy against both modes and native code.
-    ("wengert", "python", "WENGERT_PROGRAMS", "5000"),
+    ("wengert", "python", &[("WENGERT_PROGRAMS", "5000")]),
     // Texts near programs.
-    ("wengert", "fuzz", "WENGERT_FUZZ_SECONDS", "600"),
+    ("wengert", "fuzz", &[("WENGERT_FUZZ_SECONDS", "600")]),
     // Workloads against their references; the plates take seconds.
-    ("wengert-bench", "references", "WENGERT_ITERATIONS", "1000"),
+    ("wengert-bench", "references", &[("WENGERT_ITERATIONS", "1000")]),
     // Processes killed while they fill the folder of compiled code.
-    ("wengert-cli", "compilers", "WENGERT_KILLS", "500"),
+    ("wengert-cli", "compilers", &[("WENGERT_KILLS", "500")]),
     // Elementary functions against the machine's library; `precision` compares them with MPFR.
-    ("wengert-core", "elementary", "WENGERT_POINTS", "2000000"),
+    ("wengert-core", "elementary", &[("WENGERT_POINTS", "2000000")]),
 ];
 
-const FUZZ: (&str, &str, &str) = ("wengert", "fuzz", "WENGERT_FUZZ_SECONDS");
+/// The other compiler, where it is installed: tests that run what it makes.
+const CLANG: [Run; 3] = [
+    ("wengert-runtime", "differential", &[("CC", "clang"), ("WENGERT_PROGRAMS", "500")]),
+    ("wengert", "examples", &[("CC", "clang")]),
+    ("wengert", "parallel", &[("CC", "clang")]),
+];
 
 const USAGE: &str = "\
 usage: cargo xtask test   formatting, lints, tests, doc tests, README examples
@@ -51,8 +64,8 @@ fn main() -> ExitCode {
     let passed = match args[..] {
         ["test"] => test(),
         ["long"] => long() && sanitize::run() && faults::run(&[]),
-        ["fuzz"] => scaled(FUZZ, "600"),
-        ["fuzz", "--seconds", seconds] if seconds.parse::<u64>().is_ok() => scaled(FUZZ, seconds),
+        ["fuzz"] => fuzz("600"),
+        ["fuzz", "--seconds", seconds] if seconds.parse::<u64>().is_ok() => fuzz(seconds),
         ["sanitize"] => sanitize::run(),
         ["faults", ref names @ ..] => faults::run(names),
         _ => {
@@ -84,23 +97,20 @@ fn test() -> bool {
 /// The tests that scale with an environment variable, scaled up and optimised, with their output: a
 /// long run reports how far it has come.
 fn long() -> bool {
-    LONG.iter().all(|(package, test, variable, count)| scaled((package, test, variable), count))
-        && precision()
+    let clang: &[Run] = if answers(Command::new("clang")) { &CLANG } else { &[] };
+    if clang.is_empty() {
+        println!("--- skipped: `clang` is missing, with which tests of C are run once more");
+    }
+    LONG.iter().chain(clang).all(|run| scaled(*run)) && precision()
 }
 
-fn scaled((package, test, variable): (&str, &str, &str), count: &str) -> bool {
-    let args = [
-        "test",
-        "--release",
-        "-p",
-        package,
-        "--test",
-        test,
-        "--",
-        "--nocapture",
-        "--test-threads=1",
-    ];
-    step_with(&args, &[(variable, count)])
+fn fuzz(seconds: &str) -> bool {
+    scaled(("wengert", "fuzz", &[("WENGERT_FUZZ_SECONDS", seconds)]))
+}
+
+fn scaled((package, test, variables): Run) -> bool {
+    let args = ["test", "--release", "-p", package, "--test", test, "--", "--nocapture"];
+    step_with(&args, variables)
 }
 
 /// Elementary functions against MPFR: a package of its own, because MPFR takes C tools to build.

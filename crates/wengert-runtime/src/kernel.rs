@@ -32,25 +32,17 @@ pub(crate) enum Work {
 /// An operation and the types it works on.
 #[derive(Clone, Debug)]
 pub(crate) struct Kernel {
-    work: Work,
-    args: Vec<Type>,
-    result: Option<Type>,
+    /// What is to be done.
+    pub(crate) work: Work,
+    /// The types of its operands.
+    pub(crate) args: Vec<Type>,
+    pub(crate) result: Option<Type>,
 }
 
 impl Kernel {
     /// An operation on operands of these types; the verifier has checked them.
     pub(crate) fn new(work: Work, args: Vec<Type>, result: Option<Type>) -> Self {
         Kernel { work, args, result }
-    }
-
-    /// What is to be done.
-    pub(crate) fn work(&self) -> &Work {
-        &self.work
-    }
-
-    /// The types of its operands.
-    pub(crate) fn args(&self) -> &[Type] {
-        &self.args
     }
 
     /// Runs it.

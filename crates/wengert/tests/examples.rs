@@ -1,8 +1,9 @@
 //! Every example against its reference (`scripts/reference_examples.py`): reverse and forward mode, native
-//! code and the interpreter, which must agree to the bit.
+//! code and the interpreter, which must agree to the bit; and what the C compiler makes of it.
 
 use serde_json::Value as Json;
 use wengert::{Arg, Args, Array, Backend, Function, Options, Value};
+use wengert_runtime::cc::toolchain::Toolchain;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
 
@@ -54,35 +55,83 @@ fn compare(what: &str, got: &[f64], want: &[f64], most: f64) -> Result<(), Strin
     Err(format!("{what}: {got:?}\n  for {want:?}"))
 }
 
+/// What a record says of an example, but for its results.
+struct Case<'r> {
+    record: &'r Json,
+    text: String,
+    wrt: Vec<String>,
+    /// One for each result; a number's is 1.
+    seeds: Vec<Json>,
+}
+
+impl Case<'_> {
+    fn new(record: &Json) -> Case<'_> {
+        let file = record["file"].as_str().unwrap();
+        let text = std::fs::read_to_string(format!("{FOLDER}/{file}")).unwrap();
+        let wrt = record["wrt"].as_array().unwrap().iter().map(|n| n.as_str().unwrap().into());
+        let seeds = match record.get("seed") {
+            None => vec![Json::from(1.0)],
+            Some(seed) if record["result"] == "tuple" => list(seed).into_iter().cloned().collect(),
+            Some(seed) => vec![seed.clone()],
+        };
+        Case { record, text, wrt: wrt.collect(), seeds }
+    }
+
+    fn function(&self, options: Options) -> Result<Function, String> {
+        let name = self.record["function"].as_str().unwrap();
+        let f = Function::from_source(self.text.as_str(), name).map_err(|e| e.to_string())?;
+        Ok(f.with_options(options))
+    }
+
+    fn args(&self) -> Args {
+        let given = self.record["args"].as_object().unwrap().iter();
+        Args(given.map(|(n, v)| Arg { name: Some(n.clone()), value: value(v) }).collect())
+    }
+
+    fn adjoints(&self) -> Args {
+        Args(self.seeds.iter().map(|s| Arg { name: None, value: value(s) }).collect())
+    }
+
+    /// The bits of everything: value, reverse mode, and forward mode along all arguments at once.
+    fn bits(&self, f: &Function) -> Result<Vec<u64>, String> {
+        let text = |e: wengert::Error| e.to_string();
+        let value = f.call(self.args()).map_err(text)?;
+        let reverse = f.vjp(self.args(), self.adjoints(), self.wrt.clone()).map_err(text)?;
+        let along = self.wrt.iter().map(|n| {
+            let (shape, data) = flat(&self.record["args"][n.as_str()]);
+            let value = match shape.is_empty() {
+                true => Value::Float(1.0),
+                false => Value::Array(Array::new(shape, vec![1.0; data.len()]).unwrap()),
+            };
+            Arg { name: Some(n.clone()), value }
+        });
+        let forward = f.jvp(self.args(), Args(along.collect())).map_err(text)?;
+        let adjoints = reverse.adjoints.iter().map(|(_, v)| v);
+        let all = value.values.iter().chain(&reverse.values).chain(adjoints);
+        let all = all.chain(&forward.values).chain(&forward.tangents);
+        Ok(all.flat_map(numbers).map(f64::to_bits).collect())
+    }
+}
+
+fn records() -> Vec<Json> {
+    let text = std::fs::read_to_string(format!("{FOLDER}/expected.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
 fn attempt(record: &Json) -> Result<(), String> {
-    let file = record["file"].as_str().unwrap();
-    let text = std::fs::read_to_string(format!("{FOLDER}/{file}")).unwrap();
-    let name = record["function"].as_str().unwrap();
-    let given = record["args"].as_object().unwrap();
-    let args = || {
-        let all = given.iter().map(|(n, v)| Arg { name: Some(n.clone()), value: value(v) });
-        Args(all.collect())
-    };
-    let wrt: Vec<String> =
-        record["wrt"].as_array().unwrap().iter().map(|n| n.as_str().unwrap().into()).collect();
+    let case = Case::new(record);
+    let (given, wrt, seeds) = (&record["args"], &case.wrt, &case.seeds);
     let tolerance = record["tolerance"].as_f64().unwrap();
-    // One seed for each result; a number's is 1.
     let several = record["result"] == "tuple";
     let results: Vec<&Json> = if several { list(&record["value"]) } else { vec![&record["value"]] };
-    let seeds: Vec<Json> = match record.get("seed") {
-        None => vec![Json::from(1.0)],
-        Some(seed) if several => list(seed).into_iter().cloned().collect(),
-        Some(seed) => vec![seed.clone()],
-    };
     // Errors are measured against the largest component of the whole gradient.
     let gradient: Vec<f64> = wrt.iter().flat_map(|n| flat(&record["grad"][n.as_str()]).1).collect();
     let most = tolerance * largest(&gradient);
     let mut bits = Vec::new();
     for backend in [Backend::Jit, Backend::Interp] {
-        let f = Function::from_source(text.as_str(), name).map_err(|e| e.to_string())?;
-        let f = f.with_options(Options { backend, ..Options::default() });
-        let adjoints = Args(seeds.iter().map(|s| Arg { name: None, value: value(s) }).collect());
-        let reverse = f.vjp(args(), adjoints, wrt.clone()).map_err(|e| e.to_string())?;
+        let f = case.function(Options { backend, ..Options::default() })?;
+        let reverse =
+            f.vjp(case.args(), case.adjoints(), wrt.clone()).map_err(|e| e.to_string())?;
         let value: Vec<f64> = reverse.values.iter().flat_map(numbers).collect();
         let wanted: Vec<f64> = results.iter().flat_map(|v| flat(v).1).collect();
         compare("value", &value, &wanted, tolerance * largest(&wanted))?;
@@ -90,18 +139,11 @@ fn attempt(record: &Json) -> Result<(), String> {
             let want = flat(&record["grad"][n.as_str()]).1;
             compare(&format!("d/d{n}, reverse"), &numbers(got), &want, most)?;
         }
-        bits.push(
-            value
-                .iter()
-                .copied()
-                .chain(reverse.adjoints.iter().flat_map(|(_, v)| numbers(v)))
-                .map(f64::to_bits)
-                .collect::<Vec<u64>>(),
-        );
+        bits.push(case.bits(&f)?);
         // Forward mode, one direction for each component, weighted as the seeds say.
-        for n in &wrt {
+        for n in wrt {
             let want = flat(&record["grad"][n.as_str()]).1;
-            let (shape, _) = flat(&given[n]);
+            let (shape, _) = flat(&given[n.as_str()]);
             let mut got = Vec::new();
             for k in 0..want.len() {
                 let one: Vec<f64> = (0..want.len()).map(|j| f64::from(u8::from(j == k))).collect();
@@ -110,7 +152,7 @@ fn attempt(record: &Json) -> Result<(), String> {
                     false => Value::Array(Array::new(shape.clone(), one).unwrap()),
                 };
                 let along = Args(vec![Arg { name: Some(n.clone()), value: tangent }]);
-                let forward = f.jvp(args(), along).map_err(|e| e.to_string())?;
+                let forward = f.jvp(case.args(), along).map_err(|e| e.to_string())?;
                 let tangents: Vec<f64> = forward.tangents.iter().flat_map(numbers).collect();
                 let weights: Vec<f64> = seeds.iter().flat_map(|s| flat(s).1).collect();
                 got.push(tangents.iter().zip(&weights).map(|(t, w)| t * w).sum());
@@ -126,11 +168,9 @@ fn attempt(record: &Json) -> Result<(), String> {
 
 #[test]
 fn every_example_has_its_value_and_gradient() {
-    let text = std::fs::read_to_string(format!("{FOLDER}/expected.json")).unwrap();
-    let records: Json = serde_json::from_str(&text).unwrap();
-    let records = records.as_array().unwrap();
+    let records = records();
     let mut failures = Vec::new();
-    for record in records {
+    for record in &records {
         if let Err(error) = attempt(record) {
             failures.push(format!("{} {}: {error}", record["file"], record["args"]));
         }
@@ -142,14 +182,43 @@ fn every_example_has_its_value_and_gradient() {
     }
 }
 
+/// Every second example through the C compiler, on threads where it has parallel loops.
+fn through_c(first: usize) {
+    if Toolchain::get().is_none() {
+        return;
+    }
+    for record in records().iter().skip(first).step_by(2) {
+        let case = Case::new(record);
+        let bits = |backend, threads| {
+            let f =
+                case.function(Options { backend, threads: Some(threads), ..Options::default() });
+            case.bits(&f.unwrap()).unwrap()
+        };
+        let wanted = bits(Backend::Interp, 1);
+        for threads in [1, 2, 3] {
+            let file = &record["file"];
+            assert_eq!(bits(Backend::Cc, threads), wanted, "{file} on {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn every_example_through_c() {
+    through_c(0);
+}
+
+#[test]
+fn every_other_example_through_c() {
+    through_c(1);
+}
+
 /// Members of a batch have the bits they have alone; derivatives by what they share are summed in the order that is
 /// promised.
 #[test]
 fn every_example_in_a_batch() {
-    let text = std::fs::read_to_string(format!("{FOLDER}/expected.json")).unwrap();
-    let records: Json = serde_json::from_str(&text).unwrap();
+    let records = records();
     let mut batched = 0;
-    for record in records.as_array().unwrap().iter().filter(|r| r.get("seed").is_none()) {
+    for record in records.iter().filter(|r| r.get("seed").is_none()) {
         let file = record["file"].as_str().unwrap();
         let source = std::fs::read_to_string(format!("{FOLDER}/{file}")).unwrap();
         let given = record["args"].as_object().unwrap();
@@ -216,10 +285,9 @@ const OBJECTED: &[&str] = &["conjugate_gradients.py"];
 
 #[test]
 fn check_is_quiet_on_every_example() {
-    let text = std::fs::read_to_string(format!("{FOLDER}/expected.json")).unwrap();
-    let records: Json = serde_json::from_str(&text).unwrap();
+    let records = records();
     let mut failures = Vec::new();
-    for record in records.as_array().unwrap() {
+    for record in &records {
         let file = record["file"].as_str().unwrap();
         let source = std::fs::read_to_string(format!("{FOLDER}/{file}")).unwrap();
         let f = Function::from_source(source, record["function"].as_str().unwrap()).unwrap();

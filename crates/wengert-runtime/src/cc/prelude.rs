@@ -1,7 +1,7 @@
 //! What stands before every program in C, and how numbers are written in it.
 
 /// Part of the key of compiled objects: goes up when the same program is printed otherwise.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 /// What stands before every program.
 pub(super) const PRELUDE: &str = "\
@@ -20,12 +20,41 @@ static inline u64 bits(double x) { u64 r; __builtin_memcpy(&r, &x, 8); return r;
 static inline u32 bits32(float x) { u32 r; __builtin_memcpy(&r, &x, 4); return r; }
 static inline double real(u64 x) { double r; __builtin_memcpy(&r, &x, 8); return r; }
 static inline float real32(u32 x) { float r; __builtin_memcpy(&r, &x, 4); return r; }
+/* Clang before 17 takes one zero for the other in x < -0.0 ? x : -0.0, unless it does not see the number. */
+#if defined(__clang__) && __clang_major__ < 17
+static inline double minus_zero(void) { u64 x = 1ull << 63; __asm__(\"\" : \"+r\"(x)); return real(x); }
+#else
+static inline double minus_zero(void) { return -0.0; }
+#endif
 static inline u64 whole(double x) {
   if (x != x) return 0;
   if (x >= 0x1p63) return 0x7fffffffffffffffull;
   if (x < -0x1p63) return 0x8000000000000000ull;
   return (u64)(i64)x;
 }
+";
+
+/// Eight lanes. What compilers have no operation for is a loop, which they make one instruction of.
+pub(super) const LANES: &str = "\
+typedef double v8d __attribute__((vector_size(64)));
+typedef u64 v8u __attribute__((vector_size(64)));
+typedef i64 v8i __attribute__((vector_size(64)));
+typedef double v8d_at __attribute__((vector_size(64), aligned(8)));
+typedef u64 v8u_at __attribute__((vector_size(64), aligned(8)));
+#define LANES static inline __attribute__((always_inline))
+LANES v8d v8d_all(double x) { return (v8d){x, x, x, x, x, x, x, x}; }
+LANES v8u v8u_all(u64 x) { return (v8u){x, x, x, x, x, x, x, x}; }
+LANES v8d v8d_choose(v8u m, v8d x, v8d y) { return (v8d)((m & (v8u)x) | (~m & (v8u)y)); }
+LANES v8u v8u_choose(v8u m, v8u x, v8u y) { return (m & x) | (~m & y); }
+LANES v8d v8d_abs(v8d x) { return (v8d)((v8u)x & 0x7fffffffffffffffull); }
+LANES v8d v8d_neg(v8d x) { return (v8d)((v8u)x ^ 0x8000000000000000ull); }
+LANES v8d v8d_fma(v8d x, v8d y, v8d z) { v8d r; for (int k = 0; k < 8; k++) r[k] = __builtin_fma(x[k], y[k], z[k]); return r; }
+LANES v8d v8d_sqrt(v8d x) { v8d r; for (int k = 0; k < 8; k++) r[k] = __builtin_sqrt(x[k]); return r; }
+LANES v8d v8d_floor(v8d x) { v8d r; for (int k = 0; k < 8; k++) r[k] = __builtin_floor(x[k]); return r; }
+LANES v8d v8d_nearest(v8d x) { v8d r; for (int k = 0; k < 8; k++) r[k] = __builtin_nearbyint(x[k]); return r; }
+LANES v8u v8u_whole(v8d x) { v8u r; for (int k = 0; k < 8; k++) r[k] = whole(x[k]); return r; }
+LANES v8u v8u_mulh(v8u x, v8u y) { v8u r; for (int k = 0; k < 8; k++) r[k] = (u64)(((unsigned __int128)x[k] * y[k]) >> 64); return r; }
+LANES u8 v8u_any(v8u m) { u64 r = 0; for (int k = 0; k < 8; k++) r |= m[k]; return r != 0; }
 ";
 
 /// The runtime's functions, set when a library is loaded.

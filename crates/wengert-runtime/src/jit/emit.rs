@@ -8,6 +8,7 @@ use super::abi::{self, native_signature};
 use super::bounds::Bounds;
 use super::cold::{Cold, OpenLoop};
 use super::identity::Identity;
+use super::lanes::Lockstep;
 use super::machine::{Machine, Shaped};
 use super::memory::Regions;
 use super::ownership::Ownership;
@@ -65,6 +66,8 @@ pub(super) struct Emitter<'a, 'l, 'f> {
     pub(super) counts: HashMap<Value, ir::Value>,
     /// Loops open here, outermost first.
     pub(super) loops: Vec<OpenLoop>,
+    /// The group of iterations that run in lockstep here, if any do.
+    pub(super) lockstep: Option<Lockstep>,
     /// Fault blocks still to be filled.
     pub(super) cold: Vec<Cold>,
     /// Tapes that may stand higher than any top noted so far.
@@ -122,6 +125,7 @@ pub(super) fn function(compiler: &mut Compiler, module: &Module, func: &Func) ->
         open_tapes: Vec::new(),
         counts: HashMap::new(),
         loops: Vec::new(),
+        lockstep: None,
         cold: Vec::new(),
         raised: HashSet::new(),
         bounds: Bounds::default(),
@@ -293,7 +297,7 @@ impl Emitter<'_, '_, '_> {
         }
     }
 
-    fn inst(&mut self, inst: &Inst, exit: Option<&Exit>) {
+    pub(super) fn inst(&mut self, inst: &Inst, exit: Option<&Exit>) {
         let result = match &inst.op {
             Op::Prim(prim) => {
                 if *prim == Prim::IMul {

@@ -19,6 +19,7 @@ mod entry;
 mod graph;
 mod identity;
 mod kernel;
+pub(crate) mod lanes;
 #[allow(unsafe_code)] // calls compiled code, and frees it
 pub(crate) mod link;
 mod loops;
@@ -31,6 +32,7 @@ mod prims;
 pub(crate) mod site;
 mod tapes;
 mod target;
+mod vectors;
 
 use crate::cc::print::{Callee, Printer};
 use crate::hooks;
@@ -43,6 +45,7 @@ use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{ArenaMemoryProvider, JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module as _, default_libcall_names};
 use graph::{Graph, Info};
+use lanes::look::{Lanes, Order, look};
 use link::{Code, Ways};
 use pool::Pool;
 use site::Site;
@@ -136,8 +139,13 @@ pub(crate) fn print(
 /// The module after the passes that native code needs.
 fn finished(module: &Module) -> Result<Module, CompileError> {
     verify::module(module).map_err(CompileError::Invalid)?;
-    let module = pipeline::finish(module);
-    Ok(spread::outline(&module).unwrap_or(module))
+    let mut finished = pipeline::finish(module);
+    // That iterations which are recorded and reversed leave each other alone cannot be seen in a plan's functions.
+    let vouched = module.vouched();
+    for plan in &mut finished.loops {
+        plan.parallel &= plan.is_only_run() || vouched.contains(&&*plan);
+    }
+    Ok(spread::outline(&finished).unwrap_or(finished))
 }
 
 /// Room for the code of these functions in one piece: they call each other over distances of 32 bits. It is
@@ -148,6 +156,27 @@ fn room(funcs: &[&Func]) -> Result<ArenaMemoryProvider, CompileError> {
     let bytes = (16 << 20) + insts.saturating_mul(4096);
     ArenaMemoryProvider::new_with_size(bytes.min(1 << 30))
         .map_err(|e| CompileError::Unsupported(format!("there is no memory for it: {e}")))
+}
+
+/// The functions of parallel loops whose iterations run in lockstep: of a loop that is recorded, both or neither.
+fn in_lockstep(graph: &Graph, declared: &HashMap<Arc<str>, Declared>) -> HashMap<Arc<str>, Lanes> {
+    let mut found = HashMap::new();
+    if graph.several_tapes() {
+        return found;
+    }
+    let aside = |name: &str| declared.get(name).is_some_and(|d| d.stands_aside);
+    for plan in graph.plans.iter().filter(|plan| graph.pieces(plan).is_some()) {
+        let look = |name: &Arc<str>, order| {
+            let func = graph.funcs.iter().find(|f| f.name == *name)?;
+            Some((name.clone(), look(func, order, &aside)?))
+        };
+        let ways = match plan.is_only_run() {
+            true => vec![look(&plan.advance, Order::Up)],
+            false => vec![look(&plan.record, Order::Up), look(&plan.reverse, Order::Down)],
+        };
+        found.extend(ways.into_iter().collect::<Option<Vec<_>>>().into_iter().flatten());
+    }
+    found
 }
 
 /// Rows of the scalar table reach native code on scalars only: on arrays they have become loops.
@@ -220,6 +249,8 @@ struct Compiler<'l> {
     kernels: Vec<Kernel>,
     /// Whether a run may have more than one tape.
     several_tapes: bool,
+    /// Functions of parallel loops that run in lockstep, with what is known of their loops.
+    lanes: HashMap<Arc<str>, Lanes>,
     pool: Pool,
     codegen: Codegen,
     scratch: FunctionBuilderContext,
@@ -340,6 +371,10 @@ impl<'l> Compiler<'l> {
             let (carries, bounded) = (plan.carries, plan.bounded);
             (plan.name.clone(), Outlined { number, record, reverse, carries, bounded })
         });
+        let lanes = match target {
+            Target::Text(_) => in_lockstep(graph, &declared),
+            Target::Machine(_) => HashMap::new(),
+        };
         let pool = Pool::new(&mut jit)?;
         Ok(Compiler {
             pool,
@@ -350,6 +385,7 @@ impl<'l> Compiler<'l> {
             sites: Vec::new(),
             kernels: Vec::new(),
             several_tapes: graph.several_tapes(),
+            lanes,
             scratch: FunctionBuilderContext::new(),
             target,
             jit,

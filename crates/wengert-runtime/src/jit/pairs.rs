@@ -11,9 +11,9 @@ use super::ahead::Ahead;
 use super::bounds::Along;
 use super::emit::Emitter;
 use super::machine::Machine;
-use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, F64X2, I64, I64X2};
-use cranelift_codegen::ir::{self, BlockArg, Endianness, InstBuilder, MemFlagsData};
+use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlagsData};
 use std::collections::{HashMap, HashSet};
 use wengert_core::ir::{Block, Elem, Inst, Op, Type, Value, uses};
 use wengert_core::ops::{ArrayOp, Prim, Scalar};
@@ -316,66 +316,4 @@ impl Emitter<'_, '_, '_> {
             _ => unreachable!("looked at before"),
         }
     }
-
-    /// A row in both lanes. Truth values are masks.
-    fn lane_row(&mut self, prim: Prim, x: &[ir::Value]) -> ir::Value {
-        use Prim::*;
-        let b = &mut self.b;
-        match prim {
-            Add => b.ins().fadd(x[0], x[1]),
-            Sub => b.ins().fsub(x[0], x[1]),
-            Mul => b.ins().fmul(x[0], x[1]),
-            Div => b.ins().fdiv(x[0], x[1]),
-            Fma => b.ins().fma(x[0], x[1], x[2]),
-            Neg => b.ins().fneg(x[0]),
-            Abs => b.ins().fabs(x[0]),
-            Floor => b.ins().floor(x[0]),
-            Round => b.ins().nearest(x[0]),
-            Sqrt => b.ins().sqrt(x[0]),
-            StopGradient => x[0],
-            Min => {
-                let less = b.ins().fcmp(FloatCC::LessThan, x[0], x[1]);
-                self.choose(less, x[0], x[1])
-            }
-            Max => {
-                let less = b.ins().fcmp(FloatCC::LessThan, x[1], x[0]);
-                self.choose(less, x[0], x[1])
-            }
-            Flush => {
-                // Zero and subnormals are the numbers whose exponent field is zero.
-                let bits = b.ins().bitcast(I64X2, same_bits(), x[0]);
-                let exponent = b.ins().iconst(I64, 0x7ff << 52);
-                let exponent = b.ins().splat(I64X2, exponent);
-                let exponents = b.ins().band(bits, exponent);
-                let zero = b.ins().iconst(I64, 0);
-                let zeros = b.ins().splat(I64X2, zero);
-                let tiny = b.ins().icmp(IntCC::Equal, exponents, zeros);
-                let kept = b.ins().band_not(bits, tiny);
-                b.ins().bitcast(F64X2, same_bits(), kept)
-            }
-            Lt => b.ins().fcmp(FloatCC::LessThan, x[0], x[1]),
-            Le => b.ins().fcmp(FloatCC::LessThanOrEqual, x[0], x[1]),
-            Gt => b.ins().fcmp(FloatCC::GreaterThan, x[0], x[1]),
-            Ge => b.ins().fcmp(FloatCC::GreaterThanOrEqual, x[0], x[1]),
-            Eq => b.ins().fcmp(FloatCC::Equal, x[0], x[1]),
-            Ne => b.ins().fcmp(FloatCC::NotEqual, x[0], x[1]),
-            And => b.ins().band(x[0], x[1]),
-            Or => b.ins().bor(x[0], x[1]),
-            Not => b.ins().bnot(x[0]),
-            Select if b.func.dfg.value_type(x[1]) == I64X2 => b.ins().bitselect(x[0], x[1], x[2]),
-            Select => self.choose(x[0], x[1], x[2]),
-            _ => unreachable!("looked at before"),
-        }
-    }
-
-    /// Floats by a mask.
-    fn choose(&mut self, mask: ir::Value, x: ir::Value, y: ir::Value) -> ir::Value {
-        let mask = self.b.ins().bitcast(F64X2, same_bits(), mask);
-        self.b.ins().bitselect(mask, x, y)
-    }
-}
-
-/// A vector as another of as many bits: which lane is which must be said.
-fn same_bits() -> MemFlagsData {
-    MemFlagsData::new().with_endianness(Endianness::Little)
 }

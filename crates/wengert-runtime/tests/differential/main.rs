@@ -175,7 +175,11 @@ impl Both {
         let ran = self.native(&self.program, entry, args);
         if let Some(printed) = self.printed() {
             let given = self.native(printed, entry, args);
-            assert_eq!(ran, given, "by Cranelift (left) and through C (right) @{entry}{args:?}");
+            let text = self.module.to_string();
+            assert_eq!(
+                ran, given,
+                "by Cranelift (left) and through C (right) @{entry}{args:?}\n{text}"
+            );
         }
         ran
     }

@@ -107,6 +107,7 @@ impl Library<'_> {
         out.push_str(HEAD);
         let _ = writeln!(out, "#include \"{}.h\"\n", self.name);
         out.push_str(prelude::PRELUDE);
+        out.push_str(prelude::LANES);
         self.constants(&mut out, &printed);
         out.push_str(RUNTIME);
         if printed.iter().any(|p| !p.ways.kernels.is_empty()) {
