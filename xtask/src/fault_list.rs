@@ -15,6 +15,7 @@ const ARRAYS: Tests = &[(CORE, "arrays"), (CORE, "generated"), (CORE, "filetests
 const NESTED: Tests = &[(CORE, "nesting"), (CORE, "nesting_generated"), (CORE, "filetests")];
 const ROWS: Tests = &[(CORE, "rules")];
 const FREE: Tests = &[(CORE, "free"), (CORE, "lib"), (CORE, "filetests")];
+const TILES: Tests = &[(CORE, "tiles")];
 const CHOSEN: Tests = &[(WHOLE, "chosen"), (CORE, "generated")];
 const STORES: Tests = &[(CORE, "generated"), (CORE, "lib"), (CORE, "filetests")];
 const FMA: Tests = &[(CORE, "generated"), (CORE, "arrays"), (CORE, "filetests")];
@@ -323,6 +324,54 @@ pub(crate) const FAULTS: &[Fault] = &[
         to: "let _ = room;",
         tests: FREE,
     },
+    // Arrays that are handed on in turn are taken for others in the next step.
+    Fault {
+        name: "tiles-storage",
+        file: "crates/wengert-core/src/transform/tiles/find.rs",
+        from: "least = least.min(at);",
+        to: "",
+        tests: TILES,
+    },
+    // Steps follow each other a block too early.
+    Fault {
+        name: "tiles-delay",
+        file: "crates/wengert-core/src/transform/tiles.rs",
+        from: "let delay = divided_up(b, apart, rows);",
+        to: "let delay = b.prim(Prim::IDiv, &[apart, rows]);",
+        tests: TILES,
+    },
+    // Passes are taken not to depend on each other.
+    Fault {
+        name: "tiles-groups",
+        file: "crates/wengert-core/src/transform/tiles/find.rs",
+        from: "last.group + i64::from(!are_in_step(&all))",
+        to: "last.group + 0 * i64::from(!are_in_step(&all))",
+        tests: TILES,
+    },
+    // After the last steps arrays are where they were before the first.
+    Fault {
+        name: "tiles-turns",
+        file: "crates/wengert-core/src/transform/tiles.rs",
+        from: "let turns = b.prim(Prim::IMod, &[count, order]);",
+        to: "let turns = b.prim(Prim::IMod, &[zero, order]);",
+        tests: TILES,
+    },
+    // A step behind the last one runs.
+    Fault {
+        name: "tiles-last",
+        file: "crates/wengert-core/src/transform/tiles.rs",
+        from: "let to = b.select(runs, to, from);",
+        to: "let _ = runs;",
+        tests: TILES,
+    },
+    // What numbers say is believed however large they are.
+    Fault {
+        name: "tiles-large",
+        file: "crates/wengert-core/src/transform/tiles.rs",
+        from: "question.within(b, -LARGE * LARGE, offset, LARGE * LARGE);",
+        to: "",
+        tests: TILES,
+    },
     // A sum is read from the wrong end of the range of its second term.
     Fault {
         name: "range-of-a-difference",
@@ -345,6 +394,22 @@ pub(crate) const FAULTS: &[Fault] = &[
         file: "crates/wengert-runtime/src/jit/pairs.rs",
         from: "moves && apart && (ahead",
         to: "let _ = apart;\n        moves && (ahead",
+        tests: NATIVE,
+    },
+    // Pairs that run together all write to the place of the first one.
+    Fault {
+        name: "pairs-together",
+        file: "crates/wengert-runtime/src/jit/pairs.rs",
+        from: "self.b.ins().store(flags, both, address, more);",
+        to: "self.b.ins().store(flags, both, address, 0 * more);",
+        tests: NATIVE,
+    },
+    // An index that counts on is looked at where it starts only.
+    Fault {
+        name: "ahead-room",
+        file: "crates/wengert-runtime/src/jit/ahead.rs",
+        from: "self.b.ins().isub(len, way)",
+        to: "len",
         tests: NATIVE,
     },
     // The last iteration of an odd number is left out.

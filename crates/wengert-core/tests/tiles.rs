@@ -102,24 +102,35 @@ fn any_size_radius_and_number_of_steps() {
 /// A distance so large that intervals would wrap is not believed.
 #[test]
 fn large_numbers() {
-    let body = "%far = ilt 50, %r
+    let body = "%above = ilt 50, %r
+        %below = ilt %r, -50
+        %far = or %above, %below
         %s = if %far {
           yield 0.5
         } else {
-          %l = peek %u, %i
           %ih = wadd %i, %r
-          %in = ilt %ih, %k
+          %low = ile 0, %ih
+          %high = ilt %ih, %k
+          %in = and %low, %high
           %h = if %in {
             %h1 = peek %u, %ih
             yield %h1
           } else {
-            yield %l
+            yield 0.25
           }
           yield %h
         }
-        %e = mul 0.5, %s";
+        %some = ile 1, %i
+        %before = if %some {
+          %il = wadd -1, %i
+          %l = peek %u, %il
+          yield %l
+        } else {
+          yield 0.125
+        }
+        %e = fma 0.5, %before, %s";
     let text = line(body, "%w1, %u");
-    for r in [0, 3, 1 << 40, (1 << 60) + 1, i64::MAX, i64::MAX - 3] {
+    for r in [0, 3, 1 << 40, -(1 << 60) - 1, i64::MAX, i64::MIN, i64::MIN + 3] {
         let elements: Vec<f64> = (0..30).map(|k| f64::from(k).sin()).collect();
         let args = [Val::array(elements.clone()), Val::array(elements), Val::i64(9), Val::i64(r)];
         assert!(same(&text, &args, &SMALL));

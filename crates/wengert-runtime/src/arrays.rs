@@ -258,3 +258,33 @@ fn poison(array: &mut Data) {
     }
     std::hint::black_box(array);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_arrays_lie_apart() {
+        let elements: Vec<f64> = (0..5000).map(f64::from).collect();
+        let mut arrays = Arrays::default();
+        let made = [
+            arrays.fill(5000, 1.5).unwrap(),
+            arrays.blank(5000).unwrap(),
+            arrays.copy(Elements::F64(&elements)).unwrap(),
+        ];
+        assert_eq!(arrays.peak_bytes(), 3 * 40_000);
+        for (k, a) in made.into_iter().enumerate() {
+            assert_eq!((a + 8) % 64, 0);
+            for b in &made[..k] {
+                let apart = a.abs_diff(*b) % 4096;
+                assert!((256..=4096 - 256).contains(&apart), "{apart}");
+            }
+        }
+        assert_eq!(arrays.take(made[2], Elem::F64, 5000), Some(Data::F64(elements)));
+        assert_eq!(arrays.take(made[0], Elem::F64, 5000), Some(Data::F64(vec![1.5; 5000])));
+        arrays.free(made[1]);
+        // Small ones are as they are.
+        let small = arrays.fill(10, 0.5).unwrap();
+        assert_eq!(arrays.take(small, Elem::F64, 10), Some(Data::F64(vec![0.5; 10])));
+    }
+}

@@ -19,6 +19,7 @@ mod standalone;
 mod tape;
 mod tapes;
 mod threads;
+mod tiles;
 
 use std::num::NonZeroUsize;
 use std::path::Path;
