@@ -25,8 +25,17 @@ impl Folder {
 
     /// The libraries in the cache.
     fn libraries(&self) -> Vec<PathBuf> {
+        self.entries("so")
+    }
+
+    /// What runs need beside them.
+    fn tables(&self) -> Vec<PathBuf> {
+        self.entries("tables")
+    }
+
+    fn entries(&self, kind: &str) -> Vec<PathBuf> {
         let found = fs::read_dir(self.cache()).into_iter().flatten().flatten().map(|e| e.path());
-        found.filter(|p| p.extension().is_some_and(|e| e == "so")).collect()
+        found.filter(|p| p.extension().is_some_and(|e| e == kind)).collect()
     }
 
     /// A script to stand for a compiler.
@@ -175,6 +184,110 @@ fn the_cache_serves_again_and_survives_damage() {
     assert_eq!(told(ran), wanted);
 }
 
+/// What runs need beside a library is as good as whole or not there.
+#[test]
+fn damaged_tables_are_made_again() {
+    let folder = Folder::new("tables");
+    if !there_is_a_compiler() {
+        return;
+    }
+    let wanted = (wanted(&folder), "cc".to_string());
+    let run = || told(command(&folder, &GRAD).output().unwrap());
+    assert_eq!(run(), wanted);
+    let number = |path: &Path| fs::metadata(path).unwrap().ino();
+    let (libraries, found) = (folder.libraries(), folder.tables());
+    let ([library], [tables]) = (&libraries[..], &found[..]) else { panic!("{found:?}") };
+    let (whole, made, compiled) = (fs::read(tables).unwrap(), number(tables), number(library));
+    // They serve as they are, with every backend that can make use of them.
+    let mut auto = GRAD;
+    auto[6] = "auto";
+    assert_eq!(run(), wanted);
+    assert_eq!(told(command(&folder, &auto).output().unwrap()), wanted);
+    assert_eq!(number(tables), made);
+    // Every part of them, damaged; and nothing is compiled for that.
+    let mut damaged: Vec<Vec<u8>> = (0..whole.len())
+        .step_by(1 + whole.len() / 40)
+        .flat_map(|k| {
+            let mut changed = whole.clone();
+            changed[k] ^= 0x10;
+            [whole[..k].to_vec(), changed]
+        })
+        .collect();
+    damaged.push([&whole[..], b"more"].concat());
+    damaged.push(fs::read(library).unwrap());
+    for damaged in damaged {
+        fs::write(tables, &damaged).unwrap();
+        assert_eq!(run(), wanted);
+        assert_eq!(fs::read(tables).unwrap(), whole);
+        assert_eq!(number(library), compiled);
+    }
+    fs::write(tables, b"").unwrap();
+    assert_eq!(told(command(&folder, &auto).output().unwrap()), (wanted.0.clone(), "jit".into()));
+    // A folder in their place, a link to what lies somewhere else, what others can write to.
+    let _ = fs::remove_file(tables);
+    fs::create_dir_all(tables.join("folder")).unwrap();
+    assert_eq!(run(), wanted);
+    assert!(tables.is_file());
+    let away = folder.0.join("away");
+    fs::rename(tables, &away).unwrap();
+    std::os::unix::fs::symlink(&away, tables).unwrap();
+    assert_eq!(run(), wanted);
+    assert!(!tables.is_symlink());
+    fs::set_permissions(tables, fs::Permissions::from_mode(0o777)).unwrap();
+    assert_eq!(run(), wanted);
+    assert_eq!(fs::metadata(tables).unwrap().mode() & 0o022, 0);
+    // They are left alone when the library is gone, and the library is made again.
+    fs::remove_file(library).unwrap();
+    assert_eq!(told(command(&folder, &auto).output().unwrap()), (wanted.0.clone(), "jit".into()));
+    assert_eq!(run(), wanted);
+    assert_eq!(folder.libraries(), libraries);
+    assert_eq!(folder.tables(), found);
+}
+
+/// What one compiler has made is not for another.
+#[test]
+fn compilers_have_libraries_of_their_own() {
+    let folder = Folder::new("others");
+    if !there_is_a_compiler() {
+        return;
+    }
+    let run = |compiler: Option<&str>| {
+        let mut command = command(&folder, &GRAD);
+        command.envs(compiler.map(|compiler| ("CC", compiler)));
+        told(command.output().unwrap())
+    };
+    let wanted = run(None);
+    assert_eq!(folder.libraries().len(), 1);
+    let other =
+        folder.script("[ \"$1\" = --version ] && { echo other 1.0; exit 0; }\nexec cc \"$@\"");
+    for _ in 0..2 {
+        assert_eq!(run(Some(&other)), wanted);
+        assert_eq!(run(None), wanted);
+        assert_eq!((folder.libraries().len(), folder.tables().len()), (2, 1));
+    }
+}
+
+/// The same program further down in its file shares the library, and errors name the lines where it stands.
+#[test]
+fn programs_that_move_share_a_library() {
+    let folder = Folder::new("moves");
+    if !there_is_a_compiler() {
+        return;
+    }
+    let text =
+        "def f(x, n):\n    s = 0.0\n    for i in range(n):\n        s += x[i]\n    return s\n";
+    let program = folder.0.join("moves.py");
+    let args = ["grad", program.to_str().unwrap(), "[1.0,2.0]", "5", "--wrt", "x"];
+    let args = [&args[..], &["--backend", "cc"]].concat();
+    for lines in [0, 3, 0, 3] {
+        fs::write(&program, format!("{}{text}", "# more\n".repeat(lines))).unwrap();
+        let ran = command(&folder, &args).output().unwrap();
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert!(said.contains(&format!("moves.py:{}:", lines + 4)), "{said}");
+    }
+    assert_eq!((folder.libraries().len(), folder.tables().len()), (1, 2));
+}
+
 /// Nothing is put there or taken from there, and `doctor` says why.
 #[test]
 fn folders_that_are_not_ours_are_not_used() {
@@ -231,7 +344,8 @@ fn several_processes_fill_it_at_once() {
             assert_eq!(told(child.wait_with_output().unwrap()), wanted);
         }
         assert_eq!(folder.libraries().len(), 1);
-        assert_eq!(fs::read_dir(folder.cache()).unwrap().count(), 1, "only the library is left");
+        assert_eq!(folder.tables().len(), 1);
+        assert_eq!(fs::read_dir(folder.cache()).unwrap().count(), 2, "nothing else is left");
     }
 }
 
@@ -292,6 +406,7 @@ fn killed_at_any_moment_it_leaves_a_cache_that_works() {
         random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         let part = (random >> 40) as f64 / (1u64 << 24) as f64;
         let part = if kill % 2 == 0 { part } else { 0.75 + 0.35 * part };
+        folder.tables().iter().for_each(|tables| fs::remove_file(tables).unwrap());
         let mut child = command(&folder, &GRAD).spawn().unwrap();
         std::thread::sleep(whole.mul_f64(part));
         child.kill().unwrap();

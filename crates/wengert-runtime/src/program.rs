@@ -222,11 +222,21 @@ impl Program {
         cache: Option<&Cache>,
     ) -> Result<Vec<Program>, CompileError> {
         room::ask(memory::now);
-        let codes = cc::compile(modules, cache)?;
+        Ok(Program::all(modules, cc::compile(modules, cache)?))
+    }
+
+    /// The same of what the C compiler has made before; nothing is compiled.
+    pub(crate) fn cached_c(module: &Module, entries: &[&str]) -> Option<Program> {
+        room::ask(memory::now);
+        let modules = [(module, entries)];
+        Program::all(&modules, cc::cached(&modules, &Cache::of_user().ok()?)?).pop()
+    }
+
+    fn all(modules: &[(&Module, &[&str])], codes: Vec<Code>) -> Vec<Program> {
         let program = |((module, entries), code): (&(&Module, &[&str]), Code)| {
             Program::new(module, entries, code)
         };
-        Ok(modules.iter().zip(codes).map(program).collect())
+        modules.iter().zip(codes).map(program).collect()
     }
 
     fn new(module: &Module, entries: &[&str], code: Code) -> Program {

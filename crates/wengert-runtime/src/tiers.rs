@@ -3,7 +3,7 @@
 //! A compiler is started by a call of a program that has already run for [`WORTH`]: a run that is not repeated
 //! starts none. It works in a thread of its own, which nobody waits for, and its code serves the calls that
 //! begin after it is there. Both give the same bits, so nobody can tell but by the time. What goes wrong
-//! with the compiler is remembered and changes nothing.
+//! with the compiler is remembered and changes nothing. Where its code is there from before, nothing is compiled at all.
 
 use crate::jit::CompileError;
 use crate::program::{Arg, Options, Out, Program, RunError, Stats};
@@ -22,8 +22,19 @@ static AT_WORK: Mutex<()> = Mutex::new(());
 
 /// A program that becomes faster while it is used.
 #[derive(Debug)]
-pub struct Tiered {
-    first: Program,
+pub struct Tiered(Stage);
+
+#[derive(Debug)]
+enum Stage {
+    /// The C compiler has made it before.
+    Last(Program),
+    /// It may do so yet.
+    First(Box<First>),
+}
+
+#[derive(Debug)]
+struct First {
+    program: Program,
     /// What the C compiler is given.
     source: Arc<(Module, Vec<String>)>,
     second: Arc<OnceLock<Program>>,
@@ -32,25 +43,46 @@ pub struct Tiered {
 }
 
 impl Tiered {
-    /// Compiles the entries and everything they call, as [`Program::compile`].
+    /// Compiles the entries and everything they call, as [`Program::compile`], unless the C compiler has done so
+    /// before.
     pub fn compile(module: &Module, entries: &[&str]) -> Result<Tiered, CompileError> {
+        if let Some(program) = Program::cached_c(module, entries) {
+            return Ok(Tiered(Stage::Last(program)));
+        }
         let names = entries.iter().map(|name| name.to_string()).collect();
-        Ok(Tiered {
-            first: Program::compile(module, entries)?,
+        Ok(Tiered(Stage::First(Box::new(First {
+            program: Program::compile(module, entries)?,
             source: Arc::new((module.clone(), names)),
             second: Arc::default(),
             nanoseconds: AtomicU64::new(0),
             started: AtomicBool::new(false),
-        })
+        }))))
     }
 
     /// Whether calls from now on run code of the C compiler.
     pub fn is_through_c(&self) -> bool {
-        self.second.get().is_some()
+        match &self.0 {
+            Stage::Last(_) => true,
+            Stage::First(first) => first.second.get().is_some(),
+        }
     }
 
     /// Runs an entry.
     pub fn call(
+        &self,
+        entry: &str,
+        args: &[Arg],
+        options: &Options,
+    ) -> Result<(Vec<Out>, Stats), RunError> {
+        match &self.0 {
+            Stage::Last(program) => program.call(entry, args, options),
+            Stage::First(first) => first.call(entry, args, options),
+        }
+    }
+}
+
+impl First {
+    fn call(
         &self,
         entry: &str,
         args: &[Arg],
@@ -64,7 +96,7 @@ impl Tiered {
             self.start();
         }
         let start = Instant::now();
-        let ran = self.first.call(entry, args, options);
+        let ran = self.program.call(entry, args, options);
         let took = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.nanoseconds.fetch_add(took, Ordering::Relaxed);
         ran

@@ -28,6 +28,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 use wengert_core::ir::Phase;
+use wengert_core::ir::parallel::MOST_TRIPS;
+use wengert_core::ir::pieces::{Split, trips};
 
 /// The most pieces of a loop: enough for threads that are done early to take one more.
 const PIECES: u64 = 64;
@@ -111,7 +113,7 @@ struct Task<'t> {
 impl Task<'_> {
     /// The same for a phase and for the way back, if the number of workers is.
     fn new(step: Step, frame: &Frame, words: Vec<u64>, workers: usize) -> Task<'_> {
-        let trips = trips((words[0] as i64, words[1] as i64));
+        let trips = trips(words[0] as i64, words[1] as i64);
         let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
         let caller = std::thread::current().id();
         // Where there are enough, as many as run in lockstep.
@@ -123,11 +125,10 @@ impl Task<'_> {
 
     /// The first iteration of a piece.
     fn start(&self, piece: u64) -> i64 {
-        let (from, trips) =
-            (self.words[0] as i64, trips((self.words[0] as i64, self.words[1] as i64)));
-        let units = trips.div_ceil(self.unit);
-        let (each, more) = (units / self.pieces, units % self.pieces);
-        from + trips.min(self.unit * (each * piece + piece.min(more))) as i64
+        let (from, to) = (self.words[0] as i64, self.words[1] as i64);
+        let trips = trips(from, to);
+        let split = Split::new(trips.div_ceil(self.unit), self.pieces);
+        from + trips.min(self.unit * split.start(piece)) as i64
     }
 
     /// Runs a piece; gives back the end of the tape after it.
@@ -145,17 +146,14 @@ impl Task<'_> {
         }
         // SAFETY: the context is one of the program's and lent to this thread. The frame is as long as the function's
         // parameters and results, and holds what the caller of the loop has laid out for it; the arrays in it live
-        // as long as that call. Iterations of a parallel loop touch no row that another changes: that was looked at
-        // when the code was linked, or the transform that made the loop has seen to it (`Graph::pieces`); that the arrays
-        // handed back are those given has been looked at there too. The room for tapes outlives the call.
+        // as long as that call. Iterations of a parallel loop touch no row that another changes, as there are no more of them
+        // than `MOST_TRIPS`: that was looked at when the code was linked (`Graph::pieces`), or the transform that
+        // made the loop vouches for it, and for all code around it (`Module::vouched`); that the arrays handed back are
+        // those given has been looked at in both. The room for tapes outlives the call.
         let status = unsafe { self.step.call(context, frame.as_mut_ptr()) };
         let top = self.frame.tape.map_or(top, |(_, given_back)| frame[given_back] as usize);
         (status == 0).then_some(top)
     }
-}
-
-fn trips((from, to): (i64, i64)) -> u64 {
-    to.saturating_sub(from).max(0).cast_unsigned()
 }
 
 impl Work<'_, '_> {
@@ -285,7 +283,7 @@ pub(crate) unsafe fn drive<'p>(
     // SAFETY: the frame begins with the words of the parameters.
     let words = unsafe { slice::from_raw_parts(at, frame.params) }.to_vec();
     let range = (words[0] as i64, words[1] as i64);
-    let trips = trips(range);
+    let trips = trips(range.0, range.1);
     let (step, pace) = match phase {
         Phase::Forward => (plan.record, &plan.pace[0]),
         Phase::Reverse => (plan.reverse, &plan.pace[1]),
@@ -295,7 +293,7 @@ pub(crate) unsafe fn drive<'p>(
     let mut workers = std::mem::take(&mut main.workers);
     let recorded = match phase {
         Phase::Forward => {
-            let worth = trips > 1 && worth(plan, trips);
+            let worth = trips > 1 && trips <= MOST_TRIPS && worth(plan, trips);
             let count = main.threads.min(trips.min(PIECES) as usize);
             let worth = worth && count > 1 && pool(count - 1).is_some();
             let count = if worth { workers.open(main, count, frame.tape.is_some()) } else { 0 };

@@ -108,6 +108,19 @@ def early(x, s):
         total += math.sqrt(x[i]) * s
     return total
 
+def summed(x, s):
+    total = 1.0
+    count = 0
+    for i in wengert.parallel(range(len(x))):
+        for k in range(2):
+            for j in wengert.parallel(range(3)):
+                total = x[i] * j * k + total
+                count = count + 1
+                if j > 1:
+                    total = total - math.sin(x[i]) + s * x[i]
+        total += x[i] * x[i]
+    return total * s + 0.01 * count
+
 def looked_up(x, index):
     total = 0.0
     for i in wengert.parallel(range(len(index))):
@@ -176,6 +189,7 @@ fn cases(n: usize) -> Vec<(&'static str, Vec<Value>)> {
         ("nested", vec![matrix(n, 5, 8), v(0.7)]),
         ("strided", vec![vector(n, 9).into(), v(0.9)]),
         ("early", vec![vector(n, 10).into(), v(0.4)]),
+        ("summed", vec![vector(n, 11).into(), v(0.6)]),
     ]
 }
 

@@ -3,10 +3,12 @@
 //! A [`Func`] owns a table of values (`Value` is an index into it) and a tree of blocks. Constants are
 //! values without an instruction, one per distinct constant, visible everywhere in the function.
 
+use super::origin::Origin;
 use super::types::{Op, Type};
 use crate::ops::Scalar;
 use crate::span::Span;
 use std::collections::{HashMap, HashSet};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// A value of a function, printed `%7` or `%name.7`.
@@ -21,7 +23,7 @@ impl Value {
 }
 
 /// What is known of a value.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct ValueData {
     /// Its type.
     pub ty: Type,
@@ -32,7 +34,7 @@ pub struct ValueData {
 }
 
 /// A sequence of instructions with parameters and results.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Hash)]
 pub struct Block {
     /// Values defined on entry: a loop's counter and carries, a function's parameters.
     pub params: Vec<Value>,
@@ -49,7 +51,7 @@ pub struct Block {
 }
 
 /// How the iterations of a loop are numbered where an error speaks of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Numbering {
     /// From 0, where the loop starts.
     #[default]
@@ -61,7 +63,7 @@ pub enum Numbering {
 }
 
 /// One instruction.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct Inst {
     /// What it does.
     pub op: Op,
@@ -87,6 +89,14 @@ pub struct Func {
     /// Every value, indexed by [`Value`].
     pub values: Vec<ValueData>,
     constants: HashMap<Scalar, Value>,
+}
+
+impl Hash for Func {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // The table of constants is made of the values.
+        let Func { name, results, body, values, constants: _ } = self;
+        (name, results, body, values).hash(state);
+    }
 }
 
 impl Func {
@@ -166,7 +176,7 @@ impl Func {
 /// Of a *parallel* one, every iteration leaves alone what the others touch of the arrays in carries and state (which
 /// hold nothing else), and any order gives the same bits. One that is only run, and not recorded, has one
 /// function, `advance`, in the place of all three.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LoopPlan {
     /// The name `drive` refers to, without the `@`.
     pub name: Arc<str>,
@@ -202,7 +212,7 @@ impl LoopPlan {
 ///
 /// - `@g(x.., dx..) -> (y.., dy..)`
 /// - `@h(x.., y.., y_bar..) -> (x_bar..)`
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Rule {
     /// The function the rule is for.
     pub func: Arc<str>,
@@ -221,6 +231,8 @@ pub struct Module {
     pub loops: Vec<LoopPlan>,
     /// Derivatives given by their authors.
     pub rules: Vec<Rule>,
+    /// What is known of it because of who has made it.
+    pub origin: Origin,
 }
 
 impl Module {

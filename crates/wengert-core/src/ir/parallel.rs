@@ -12,6 +12,15 @@ use crate::ops::{ArrayOp, Check, Prim, Scalar};
 use crate::span::Span;
 use std::collections::{HashMap, HashSet};
 
+/// The most iterations of a loop that can run at the same time: so many make different indices, even where
+/// products wrap.
+pub const MOST_TRIPS: u64 = 1 << 47;
+
+/// What the factors of an index come to is less than this, so that indices meet again only after `2^64` over it.
+const MOST_FACTOR: u64 = 1 << 16;
+
+const _: () = assert!(MOST_TRIPS <= u64::MAX / MOST_FACTOR);
+
 /// Why the iterations of a loop are not independent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
@@ -190,8 +199,7 @@ impl<'f> Walk<'f> {
             let mut path = paths[&counted].clone();
             path.push((prim, other, left));
             let product = path.iter().map(factor).fold(1, u64::saturating_mul);
-            // Products that wrap meet again after more iterations than can be run.
-            if apart && 0 < product && product < 1 << 16 {
+            if apart && 0 < product && product < MOST_FACTOR {
                 paths.insert(inst.results[0], path);
             }
         });
@@ -314,13 +322,15 @@ pub fn runs_apart(func: &Func, carries: usize) -> bool {
     let Some(given) = params.get(..2 + carries) else { return false };
     let mut loops = body.insts.iter().filter(|inst| inst.op == Op::For && inst.args == given);
     let (Some(inst), None) = (loops.next(), loops.next()) else { return false };
-    // Nothing else has to do with the arrays.
+    // Nothing else has to do with the arrays, neither before the loop nor after it.
+    let results = &inst.results;
     let others = body.insts.iter().filter(|other| !std::ptr::eq(*other, inst));
     let mut apart = independent(func, inst).is_ok();
     for other in others {
         let mut touches = |inst: &Inst| {
             let looks = matches!(inst.op, Op::Dim(_) | Op::Array(ArrayOp::Conform(Check::Slice)));
-            apart &= looks || !inst.args.iter().any(|a| given[2..].contains(a));
+            let is_array = |a: &Value| given[2..].contains(a) || results.contains(a);
+            apart &= looks || !inst.args.iter().any(is_array);
         };
         touches(other);
         other.blocks.iter().for_each(|b| b.walk(&mut touches));
@@ -336,8 +346,8 @@ pub fn runs_apart(func: &Func, carries: usize) -> bool {
 /// in place, and touches only elements of them whose first index depends on the iteration.
 ///
 /// Of the loops over chunks that reverse mode makes, chunks touch the elements of their own iterations, because
-/// the loop they were made of is independent. That is not seen here; but no array is read or changed as a whole,
-/// or at an index that is the same for all.
+/// the loop they were made of is independent. That is not seen here (reverse mode vouches for it, see
+/// [`super::origin`]); but no array is read or changed as a whole, or at an index that is the same for all.
 pub fn hands_back(func: &Func, arrays: &[Value]) -> bool {
     let versions = arrays.iter().enumerate().map(|(k, p)| (*p, k)).collect();
     let mut follow = Follow { func, versions, moving: HashSet::new() };

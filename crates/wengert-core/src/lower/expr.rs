@@ -213,7 +213,7 @@ pub(super) fn maybe_unset(name: &str, unset: &Unset, span: Span) -> Diagnostic {
             format!("`{name}` is read where no iteration of the parallel loop has set it"),
             "every iteration has its own".into(),
             format!(
-                "set `{name}` in the iteration before it is read; keep what is needed after the loop in an array, one element for each iteration"
+                "set `{name}` in the iteration before it is read; a number can be summed up with `+=` and nothing else; keep other things that are needed after the loop in an array, one element for each iteration"
             ),
         ),
         UnsetReason::Sum => (

@@ -39,6 +39,7 @@ mod params;
 mod place;
 mod recursion;
 mod stmt;
+mod sums;
 mod view;
 
 use crate::ir::{Builder, Module, Type, Value};

@@ -3,13 +3,15 @@
 //! The loop becomes a `parallel for`, of which the verifier's own check ([`parallel::independent`]) says whether it
 //! is one. What lowering does is to keep iterations apart by their names: a variable that the body assigns is one
 //! of the iteration's own, whatever it was before the loop, and means nothing after it. The exception are
-//! sums: a number that the body does nothing with but `+=` and `-=` is collected per iteration, in an element of a
-//! hidden array, which is summed up after the loop.
+//! sums ([`super::sums`]): a number that the body does nothing with but `+=` and `-=` is collected per iteration, in an
+//! element of a hidden array, which is summed up after the loop. Where that loop is inside another one over which the
+//! same is summed up, it adds to what the outer iteration collects.
 
 use super::env::{Binding, Unset, UnsetReason, View};
 use super::items::Items;
 use super::names::{assigned, escapes, target as names_in};
 use super::operand::{Operand, join_elem};
+use super::sums::{only_added, spelled_out};
 use super::{Lowered, Lowering};
 use crate::arrays;
 use crate::ir::parallel::ConflictKind;
@@ -86,13 +88,18 @@ impl Lowering<'_> {
             self.b.prim(Prim::IMax, &[n, zero])
         };
 
+        let names: Vec<String> = assigned(body).into_keys().collect();
+        let summed = names.iter().filter(|name| only_added(body, name));
+        let summed: BTreeMap<String, String> =
+            summed.filter_map(|name| Some((name.clone(), self.summed_in(name)?))).collect();
+        let body = &spelled_out(body, &summed)[..];
         let mut names = assigned(body);
         names_in(target, &mut names);
         let mut before = BTreeMap::new();
         let mut sums = Vec::new();
         for (name, set_at) in &names {
             let Some((binding, at)) = self.env.own(name).cloned() else { continue };
-            let is_sum = matches!(binding, Binding::Scalar(_)) && only_added(body, name);
+            let is_sum = summed.values().any(|sum| sum == name);
             if is_sum {
                 sums.push(Sum { name: name.clone(), elem: Elem::I64 });
             }
@@ -121,6 +128,17 @@ impl Lowering<'_> {
             self.env = env.clone();
         }
         unreachable!("there are fewer kinds of numbers")
+    }
+
+    /// The number to which a loop that does nothing else to a name adds: that of this name, or what the iteration
+    /// collects of a sum over a loop around this one.
+    fn summed_in(&self, name: &str) -> Option<String> {
+        let is_number = |name: &str| matches!(self.env.own(name), Some((Binding::Scalar(_), _)));
+        if is_number(name) {
+            return Some(name.into());
+        }
+        let outer = matches!(self.env.own(name), Some((Binding::Maybe(unset), _)) if unset.reason == UnsetReason::Sum);
+        Some(part_of(name)).filter(|part| outer && is_number(part))
     }
 
     /// Puts an iteration's parts of the sums where they belong; gives back what the sums are sums of.
@@ -254,28 +272,6 @@ pub(super) fn not_around_a_loop(span: Span) -> Diagnostic {
     Diagnostic::new("parallel", "`parallel` goes around the range of a `for` loop")
         .label(span, "not such a range")
         .help("write `for i in wengert.parallel(range(n)):`")
-}
-
-/// Whether statements do nothing to a number but add to it and subtract from it.
-fn only_added(stmts: &[Stmt], name: &str) -> bool {
-    let sets = |t: &Target| {
-        let mut names = BTreeMap::new();
-        names_in(t, &mut names);
-        names.contains_key(name)
-    };
-    stmts.iter().all(|stmt| match &stmt.kind {
-        StmtKind::AugAssign { target, op, .. } if sets(target) => {
-            matches!(op, BinaryOp::Add | BinaryOp::Sub)
-        }
-        StmtKind::Assign { targets, .. } => !targets.iter().any(sets),
-        StmtKind::For { target, body, .. } => !sets(target) && only_added(body, name),
-        StmtKind::While { body, .. } => only_added(body, name),
-        StmtKind::If { then, otherwise, .. } => {
-            only_added(then, name) && only_added(otherwise, name)
-        }
-        StmtKind::Define(func) => func.name.text != name,
-        _ => true,
-    })
 }
 
 /// Where a loop is left by `break` or `return`.

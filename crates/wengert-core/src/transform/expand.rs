@@ -28,7 +28,7 @@ pub fn module(module: &Module) -> Module {
         }
         looked_at += 1;
     }
-    Module { funcs, loops: module.loops.clone(), rules: module.rules.clone() }
+    Module { funcs, ..module.clone() }
 }
 
 /// More elementary functions than this in one function are called instead of copied: code grows by a

@@ -6,7 +6,7 @@
 //! more work, so this is not among the passes for everyone ([`pipeline`](super::pipeline)).
 
 use super::copy::{Copier, rebuild};
-use crate::ir::{Block, Builder, Func, Inst, Op};
+use crate::ir::{Builder, Func, Inst, Op, Type};
 use crate::ops::{ArrayOp, Prim};
 
 /// More instructions than this on sides that may not be taken are more than several elements at a time gain.
@@ -43,7 +43,7 @@ fn is_over_elements(func: &Func, inst: &Inst) -> bool {
         Op::Array(ArrayOp::Peek | ArrayOp::Poke) | Op::Load | Op::Store => true,
         Op::If => {
             branches += 1;
-            inst.blocks.iter().all(|side| is_arithmetic(side, &mut aside))
+            is_arithmetic(func, inst, &mut aside)
         }
         op => is_simple(op),
     };
@@ -51,13 +51,18 @@ fn is_over_elements(func: &Func, inst: &Inst) -> bool {
     arrays && body.insts.iter().all(element) && branches > 0 && aside <= MOST
 }
 
-/// Whether a block computes numbers from numbers and nothing can go wrong; counts its instructions.
-fn is_arithmetic(block: &Block, count: &mut usize) -> bool {
-    *count += block.insts.len();
-    block.insts.iter().all(|inst| match inst.op {
-        Op::If => inst.blocks.iter().all(|side| is_arithmetic(side, count)),
-        _ => is_simple(&inst.op),
-    })
+/// Whether a branch gives numbers, computes them from numbers, and nothing can go wrong; counts its instructions.
+fn is_arithmetic(func: &Func, branch: &Inst, count: &mut usize) -> bool {
+    let numbers =
+        branch.results.iter().all(|r| !matches!(func.ty(*r), Type::Array(..) | Type::Tape));
+    numbers
+        && branch.blocks.iter().all(|side| {
+            *count += side.insts.len();
+            side.insts.iter().all(|inst| match inst.op {
+                Op::If => is_arithmetic(func, inst, count),
+                _ => is_simple(&inst.op),
+            })
+        })
 }
 
 fn is_simple(op: &Op) -> bool {
@@ -131,6 +136,23 @@ mod tests {
                 %c = lt %e, 0.0
                 %z = if %c { %k = isub %i, 1  %b = load %y, %k  yield %b } else { yield %e }
                 %w = store %y, %i, %z
+                yield %w
+              }
+              return %r
+            }";
+        let module = parse::module(text).unwrap();
+        assert_eq!(branches(&loops(&module.funcs[0])), 1);
+    }
+
+    /// Which of two arrays is meant is not known element by element.
+    #[test]
+    fn branches_between_arrays_stay() {
+        let text = "
+            func @f(%x: [f64], %y: [f64], %n: i64) -> [f64] {
+              %r = for %i in 0..%n carry (%z = %x) {
+                %e = load %y, %i
+                %c = lt %e, 0.0
+                %w = if %c { yield %z } else { yield %y }
                 yield %w
               }
               return %r

@@ -1,7 +1,7 @@
 //! Compiled libraries on disk.
 //!
-//! An entry is a library with a footer: the hash of its name and of what stands before it, and a word by which it
-//! is known. Its name is the hash of everything that decides what it holds. It is written under another name and renamed, so
+//! An entry is a library, or the tables of one, with a footer: the hash of its name and of what stands before it, and a word
+//! by which it is known. Its name is the hash of everything that decides what it holds. It is written under another name and renamed, so
 //! that it is there whole or not at all, whoever else writes at the same time; what is torn, changed or of
 //! somebody else is not loaded but made again.
 //!
@@ -17,6 +17,9 @@ use std::time::{Duration, SystemTime};
 pub const LIMIT: u64 = 256 << 20;
 /// What is removed at once when they take more: down to three quarters.
 const KEEP: u64 = LIMIT / 4 * 3;
+/// What the names of libraries end in, and those of tables.
+const LIBRARY: &str = "so";
+const TABLES: &str = "tables";
 /// The end of an entry.
 const MAGIC: &[u8; 16] = b"wengert library1";
 const FOOTER: usize = 32 + MAGIC.len();
@@ -70,26 +73,37 @@ impl Cache {
     /// How many entries there are, and how many bytes they take.
     pub fn size(&self) -> (usize, u64) {
         let entries = self.entries();
-        (entries.len(), entries.iter().map(|e| e.bytes).sum())
+        let libraries = entries.iter().filter(|e| e.path.extension().is_some_and(|e| e == LIBRARY));
+        (libraries.count(), entries.iter().map(|e| e.bytes).sum())
     }
 
-    fn path(&self, key: &str) -> PathBuf {
-        self.folder.join(format!("{key}.so"))
+    fn path(&self, key: &str, kind: &str) -> PathBuf {
+        self.folder.join(format!("{key}.{kind}"))
     }
 
     /// The library of a key, if there is one and it is whole.
     pub(super) fn find(&self, key: &str) -> Option<PathBuf> {
-        let path = self.path(key);
-        match check(&path, key) {
-            Ok(file) => {
+        let path = self.path(key, LIBRARY);
+        self.whole(key, &path).map(|_| path)
+    }
+
+    /// The tables of a key, if there are any and they are whole.
+    pub(super) fn tables(&self, key: &str) -> Option<Vec<u8>> {
+        self.whole(key, &self.path(key, TABLES))
+    }
+
+    /// What an entry holds, if it is there and whole.
+    fn whole(&self, key: &str, path: &Path) -> Option<Vec<u8>> {
+        match check(path, key) {
+            Ok((file, content)) => {
                 // For those who remove what was not used for longest.
                 let _ = file.set_modified(SystemTime::now());
-                Some(path)
+                Some(content)
             }
             Err(e) => {
                 // Whatever it is, an entry could not take its place.
-                if e.kind() != io::ErrorKind::NotFound && fs::remove_file(&path).is_err() {
-                    let _ = fs::remove_dir_all(&path);
+                if e.kind() != io::ErrorKind::NotFound && fs::remove_file(path).is_err() {
+                    let _ = fs::remove_dir_all(path);
                 }
                 None
             }
@@ -98,9 +112,21 @@ impl Cache {
 
     /// Takes over a library that lies in one of our folders, loaded or not; gives back where it is now.
     pub(super) fn add(&self, key: &str, library: &Path) -> io::Result<PathBuf> {
-        seal(library, key)?;
-        let path = self.path(key);
-        fs::rename(library, &path)?;
+        self.take(key, library, LIBRARY)
+    }
+
+    /// Adds tables.
+    pub(super) fn add_tables(&self, key: &str, tables: &[u8]) -> io::Result<PathBuf> {
+        let work = Work::new(Some(self))?;
+        let made = work.file("tables");
+        fs::write(&made, tables)?;
+        self.take(key, &made, TABLES)
+    }
+
+    fn take(&self, key: &str, file: &Path, kind: &str) -> io::Result<PathBuf> {
+        seal(file, key)?;
+        let path = self.path(key, kind);
+        fs::rename(file, &path)?;
         self.tidy(LIMIT, KEEP);
         Ok(path)
     }
@@ -110,8 +136,12 @@ impl Cache {
         let entry = |found: fs::DirEntry| {
             let path = found.path();
             let data = found.metadata().ok()?;
-            let library = data.is_file() && path.extension().is_some_and(|e| e == "so");
-            library.then_some(Entry { used: data.modified().ok()?, bytes: data.len(), path })
+            let kind = path.extension().is_some_and(|e| e == LIBRARY || e == TABLES);
+            (data.is_file() && kind).then_some(Entry {
+                used: data.modified().ok()?,
+                bytes: data.len(),
+                path,
+            })
         };
         listed.filter_map(entry).collect()
     }
@@ -226,21 +256,21 @@ fn hash(key: &str, content: &[u8]) -> blake3::Hash {
 }
 
 /// Writes the footer.
-fn seal(library: &Path, key: &str) -> io::Result<()> {
-    let hash = hash(key, &fs::read(library)?);
+fn seal(entry: &Path, key: &str) -> io::Result<()> {
+    let hash = hash(key, &fs::read(entry)?);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        fs::set_permissions(library, fs::Permissions::from_mode(0o700))?;
+        fs::set_permissions(entry, fs::Permissions::from_mode(0o700))?;
     }
-    let mut file = File::options().append(true).open(library)?;
+    let mut file = File::options().append(true).open(entry)?;
     file.write_all(hash.as_bytes())?;
     file.write_all(MAGIC)?;
     file.sync_all()
 }
 
-/// Opens an entry that is ours and whole.
-fn check(path: &Path, key: &str) -> io::Result<File> {
+/// Opens and reads an entry that is ours and whole.
+fn check(path: &Path, key: &str) -> io::Result<(File, Vec<u8>)> {
     let not_whole = || io::Error::new(io::ErrorKind::InvalidData, "not a whole entry");
     let listed = fs::symlink_metadata(path)?;
     if !listed.is_file() || ours(&listed).is_err() {
@@ -249,13 +279,14 @@ fn check(path: &Path, key: &str) -> io::Result<File> {
     let mut file = File::options().read(true).write(true).open(path)?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
-    let content = bytes.len().checked_sub(FOOTER).ok_or_else(not_whole)?;
-    let (content, footer) = bytes.split_at(content);
+    let length = bytes.len().checked_sub(FOOTER).ok_or_else(not_whole)?;
+    let (content, footer) = bytes.split_at(length);
     let (sum, magic) = footer.split_at(32);
     if magic != MAGIC || hash(key, content).as_bytes() != sum {
         return Err(not_whole());
     }
-    Ok(file)
+    bytes.truncate(length);
+    Ok((file, bytes))
 }
 
 #[cfg(all(test, unix))]
@@ -324,7 +355,7 @@ mod tests {
         }
         // A whole entry, but of another program.
         fs::write(&path, &whole).unwrap();
-        fs::rename(&path, cache.path("other")).unwrap();
+        fs::rename(&path, cache.path("other", LIBRARY)).unwrap();
         assert_eq!(cache.find("other"), None);
         // One that others could have written.
         fs::write(&path, &whole).unwrap();
@@ -346,6 +377,34 @@ mod tests {
             assert_eq!(cache.find("key"), None);
             assert!(!path.exists());
         }
+    }
+
+    /// Tables as libraries, and neither is taken for the other.
+    #[test]
+    fn tables_that_are_not_whole_are_removed() {
+        let work = folder();
+        let cache = Cache::at(&work.file("cache")).unwrap();
+        let path = cache.add_tables("key", b"some tables").unwrap();
+        let whole = fs::read(&path).unwrap();
+        assert_eq!(cache.tables("key").as_deref(), Some(&b"some tables"[..]));
+        assert_eq!((cache.find("key"), cache.tables("other")), (None, None));
+        assert_eq!(cache.size(), (0, whole.len() as u64));
+        for k in 0..whole.len() {
+            let mut changed = whole.clone();
+            changed[k] ^= 1;
+            for bytes in [&whole[..k], &changed] {
+                fs::write(&path, bytes).unwrap();
+                assert_eq!(cache.tables("key"), None, "{k}");
+                assert!(!path.exists());
+            }
+        }
+        fs::write(&path, &whole).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o722)).unwrap();
+        assert_eq!(cache.tables("key"), None);
+        let library = add(&cache, "key", b"some code");
+        fs::rename(&library, &path).unwrap();
+        // Its bytes are those of an entry of that name, so they are not damaged; they are no tables.
+        assert!(super::super::tables::Tables::read(&cache.tables("key").unwrap(), &[1]).is_none());
     }
 
     #[test]

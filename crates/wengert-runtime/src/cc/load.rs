@@ -1,8 +1,8 @@
 //! Compiled libraries in this process.
 
 use super::LINK;
+use super::tables::Tabled;
 use crate::hooks;
-use crate::jit::Printed;
 use crate::jit::link::Code;
 use libloading::Library;
 use std::collections::HashMap;
@@ -45,19 +45,19 @@ pub(super) fn library(key: &str, path: &Path) -> Result<Loaded, String> {
     Ok(Loaded { library, table })
 }
 
-/// The programs of a library: those it was printed from, in the same order.
-pub(super) fn codes(loaded: &Loaded, printed: Vec<Printed>) -> Vec<Code> {
+/// The programs of a library, in the order they were printed in.
+pub(super) fn codes(loaded: &Loaded, programs: Vec<Tabled>) -> Vec<Code> {
     let mut first = 0;
-    let code = |printed: Printed| {
+    let code = |Tabled { framed, ways }: Tabled| {
         let start = first;
-        first += printed.framed.len();
-        let ways = printed.ways.map(|k| {
+        first += framed;
+        let ways = ways.map(|k| {
             // SAFETY: the table has an entry for each function of each program, in this order: the library's
-            // key is the hash of the text that says so.
+            // key is the hash of the text that says so, and tables are kept with that key.
             unsafe { *loaded.table.add(start + k) }
         });
         // SAFETY: framed functions are printed with the frame signature, from the same module.
         unsafe { Code::of_library(loaded.library.clone(), ways) }
     };
-    printed.into_iter().map(code).collect()
+    programs.into_iter().map(code).collect()
 }

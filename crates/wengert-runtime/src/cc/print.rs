@@ -196,11 +196,18 @@ impl Body<'_> {
                 _ => format!("{}ull", imm.bits() as u64),
             },
             InstructionData::UnaryIeee64 { imm, .. } => {
-                format!("({})", double(f64::from_bits(imm.bits())))
+                let x = f64::from_bits(imm.bits());
+                if x == 0.0 && x.is_sign_negative() {
+                    "minus_zero()".into()
+                } else {
+                    format!("({})", double(x))
+                }
             }
             InstructionData::UnaryIeee32 { imm, .. } => {
                 let x = f32::from_bits(imm.bits());
-                if x.is_finite() {
+                if x == 0.0 && x.is_sign_negative() {
+                    "(float)minus_zero()".into()
+                } else if x.is_finite() {
                     format!("({}f)", double(f64::from(x)))
                 } else {
                     format!("real32(0x{:x}u)", imm.bits())

@@ -87,8 +87,17 @@ impl Toolchain {
     }
 
     /// Everything about it that decides what it makes of a text.
-    pub(super) fn describe(&self) -> String {
+    fn describe(&self) -> String {
         format!("{:?} {:?} {} {:?}", self.program, self.words, self.version, self.flags())
+    }
+
+    /// Begins to look for the compiler of this process, for those who will ask: it takes a millisecond or two to
+    /// tell its version, in which there is something else to do.
+    pub(super) fn look() {
+        if HOST.get().is_none() {
+            // Without a thread, whoever asks looks.
+            let _ = std::thread::Builder::new().spawn(host);
+        }
     }
 
     /// Compiles a text file to a library.
@@ -120,8 +129,16 @@ fn locate(name: &str, path: &OsStr) -> Option<PathBuf> {
     folders.map(|folder| folder.join(name)).find(|program| program.is_file())
 }
 
+static HOST: OnceLock<Option<String>> = OnceLock::new();
+
+/// Everything about the compiler of this process and about the machine that decides what is made of a text.
+pub(super) fn host() -> Option<&'static str> {
+    let host = || Some(format!("{} {}", Toolchain::get()?.describe(), machine()));
+    HOST.get_or_init(host).as_deref()
+}
+
 /// The machine, as far as compilers care.
-pub fn machine() -> String {
+fn machine() -> String {
     // One processor speaks for all; the system takes its time for each of many.
     let told = std::fs::File::open("/proc/cpuinfo").map(BufReader::new).map(BufRead::lines);
     let told: Vec<String> =

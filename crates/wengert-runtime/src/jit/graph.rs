@@ -106,7 +106,8 @@ impl<'m> Graph<'m> {
     }
 
     /// How pieces of a parallel loop can run at the same time: if each of its functions hands back the storage it is
-    /// given, takes over nothing else, and touches only what is its own. That a plan says so is not enough.
+    /// given, takes over nothing else, and touches only what is its own. That a plan says so is not enough: of one that is
+    /// only run it is seen here, one that is recorded is vouched for (`finished`).
     pub(super) fn pieces(&self, plan: &LoopPlan) -> Option<Pieces> {
         let frame = |name: &str, first: usize, carried: usize| {
             let func = self.funcs.iter().find(|f| &*f.name == name)?;

@@ -95,6 +95,7 @@ pub(crate) struct Linked {
 }
 
 /// The same, functions being something else than addresses.
+#[derive(Debug)]
 pub(crate) struct Ways<F> {
     pub(crate) entries: Vec<F>,
     /// Record, reverse, advance.

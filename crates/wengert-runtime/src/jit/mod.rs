@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`compile`] here (the order of things), `graph` (which functions, and what is
 //! known of each), `abi` (how values travel), `identity` (values that need no register of their own),
-//! `ownership` (which arrays die where), `emit` (one function), `loops`, `prims`, `memory`, `kernel`, `tapes`, `pool` and `bounds` (its parts), `cold` (what happens on a
+//! `ownership` (which arrays die where), `emit` (one function), `loops`, `prims`, `memory`, `kernel`, `products`, `batches`, `tapes`, `pool` and `bounds` (its parts), `cold` (what happens on a
 //! fault), `entry` (how the outside calls in), [`link`] (finished code), `site` (from a fault's number
 //! to what is said about it), `target` (the machine).
 //!
@@ -12,6 +12,7 @@
 
 mod abi;
 mod ahead;
+mod batches;
 mod bounds;
 mod cold;
 mod emit;
@@ -29,6 +30,8 @@ mod ownership;
 mod pairs;
 mod pool;
 mod prims;
+mod products;
+mod sides;
 pub(crate) mod site;
 mod tapes;
 mod target;
@@ -139,8 +142,13 @@ pub(crate) fn print(
 /// The module after the passes that native code needs.
 fn finished(module: &Module) -> Result<Module, CompileError> {
     verify::module(module).map_err(CompileError::Invalid)?;
-    let module = pipeline::finish(module);
-    Ok(spread::outline(&module).unwrap_or(module))
+    let mut finished = pipeline::finish(module);
+    // That iterations which are recorded and reversed leave each other alone cannot be seen in a plan's functions.
+    let vouched = module.vouched();
+    for plan in &mut finished.loops {
+        plan.parallel &= plan.is_only_run() || vouched.contains(&&*plan);
+    }
+    Ok(spread::outline(&finished).unwrap_or(finished))
 }
 
 /// Room for the code of these functions in one piece: they call each other over distances of 32 bits. It is
@@ -231,6 +239,13 @@ struct Hooks {
     end_tape: FuncId,
     hold_array: FuncId,
     take_array: FuncId,
+    refill: FuncId,
+    rows: FuncId,
+    columns: FuncId,
+    many: FuncId,
+    add: FuncId,
+    dot: FuncId,
+    sum: FuncId,
 }
 
 /// One compilation: what the parts of it share.
@@ -303,6 +318,13 @@ impl<'l> Compiler<'l> {
             end_tape,
             hold_array,
             take_array,
+            refill,
+            rows,
+            columns,
+            many,
+            add,
+            dot,
+            sum,
         ] = hook_signatures(host).map(&mut import);
         let hooks = Hooks {
             fill: fill?,
@@ -318,6 +340,13 @@ impl<'l> Compiler<'l> {
             end_tape: end_tape?,
             hold_array: hold_array?,
             take_array: take_array?,
+            refill: refill?,
+            rows: rows?,
+            columns: columns?,
+            many: many?,
+            add: add?,
+            dot: dot?,
+            sum: sum?,
         };
         let mut declared = HashMap::new();
         for func in funcs {

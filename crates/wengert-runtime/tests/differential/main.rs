@@ -5,6 +5,7 @@
 //! ask for the same from the runtime in C ([`standalone`]).
 
 mod arrays;
+mod batches;
 mod calls;
 mod faults;
 mod generated;
@@ -18,6 +19,7 @@ mod standalone;
 mod tape;
 mod tapes;
 mod threads;
+mod tiles;
 
 use std::num::NonZeroUsize;
 use std::path::Path;
@@ -175,7 +177,11 @@ impl Both {
         let ran = self.native(&self.program, entry, args);
         if let Some(printed) = self.printed() {
             let given = self.native(printed, entry, args);
-            assert_eq!(ran, given, "by Cranelift (left) and through C (right) @{entry}{args:?}");
+            let text = self.module.to_string();
+            assert_eq!(
+                ran, given,
+                "by Cranelift (left) and through C (right) @{entry}{args:?}\n{text}"
+            );
         }
         ran
     }

@@ -219,28 +219,169 @@ const NOT_APART_RECORDED: &str = "
     }
     loop @l parallel for carries 1 state 1 finals () advance @advance record @record reverse @reverse";
 
+/// Sees whether other threads take part when there are several, and that nobody can tell by the results.
+fn takes_threads(module: &Module, entry: &str, args: &[Arg], wanted: bool) {
+    let program = Program::compile(module, &[entry]).unwrap();
+    let printed = crate::printed(&[module]).and_then(|mut made| made.pop());
+    for program in [Some(program), printed].into_iter().flatten() {
+        let run = |threads| {
+            let options = Options { threads: NonZeroUsize::new(threads), ..Options::default() };
+            program.call(entry, args, &options).unwrap()
+        };
+        let (alone, stats) = run(1);
+        assert_eq!(stats.pieces_elsewhere, 0);
+        // A busy machine may leave everything to the caller for a while.
+        let times = if wanted { 300 } else { 10 };
+        let helped = (0..times).any(|_| {
+            let (found, stats) = run(4);
+            assert_eq!(found, alone);
+            stats.pieces_elsewhere > 0
+        });
+        assert_eq!(helped, wanted, "{module}");
+    }
+}
+
 #[test]
 fn a_plan_that_only_says_it_is_parallel_runs_in_order() {
     let n = 1_000_000;
     let x = numbers(n);
     let args = [Arg::Array(&x), Arg::I64(n as i64)];
-    for text in [NOT_APART, NOT_APART_RECORDED] {
-        for (index, apart) in [("0", false), ("%i", true)] {
-            let module = module(&text.replace("INDEX", index));
-            let program = Program::compile(&module, &["f"]).unwrap();
-            let run = |threads| {
-                let options = Options { threads: NonZeroUsize::new(threads), ..Options::default() };
-                program.call("f", &args, &options).unwrap()
-            };
-            let (wanted, _) = run(1);
-            let mut helped = 0;
-            for _ in 0..20 {
-                let (found, stats) = run(4);
-                assert_eq!(found, wanted);
-                helped += stats.pieces_elsewhere;
-            }
-            assert_eq!(helped > 0, apart, "{index} {text}");
-        }
-        Both::new(&text.replace("INDEX", "0")).agree("f", &args).unwrap();
+    // One that is only run can be looked at; what is recorded must have been made by reverse mode.
+    let cases = [
+        (NOT_APART, "0", false),
+        (NOT_APART, "%i", true),
+        (NOT_APART_RECORDED, "0", false),
+        (NOT_APART_RECORDED, "%i", false),
+    ];
+    for (text, index, apart) in cases {
+        let text = text.replace("INDEX", index);
+        takes_threads(&module(&text), "f", &args, apart);
+        Both::new(&text).agree("f", &args).unwrap();
     }
+    // Apart in the loop, but not after it.
+    let after = "%done = imax %from, %to
+      %seen = load %r, 0
+      %fits = lt %seen, 1e300
+      assert %fits, \"small\"";
+    let text = NOT_APART.replace("INDEX", "%i").replace("%done = imax %from, %to", after);
+    takes_threads(&module(&text), "f", &args, false);
+    Both::new(&text).agree("f", &args).unwrap();
+}
+
+/// Chunks as reverse mode makes them, written by hand: `NEXT` is where the one after begins, `INDEX` what an iteration
+/// touches.
+const CHUNKS: &str = "
+    func @f(%x: [f64], %n: i64, %t: tape) -> ([f64], [f64], [f64], tape) {
+      %c = copy %x
+      %d = copy %x
+      %sums = fill 64, 0.0
+      %each = idiv %n, 64
+      %covered = wmul %each, 64
+      %more = wsub %n, %covered
+      %r, %done, %exit, %t1 = drive @l forward (0, 64, %c, %each, %more, %x, %t) : [f64], i64, i64, tape
+      %d1, %s1, %t2 = drive @l reverse (0, 64, 0, %d, %sums, %each, %more, %t1) : [f64], [f64], tape
+      return %r, %d1, %s1, %t2
+    }
+    func @advance(%from: i64, %to: i64, %c: [f64], %each: i64, %more: i64, %x: [f64]) -> ([f64], i64, i64) {
+      %done = imax %from, %to
+      return %c, %done, 0
+    }
+    func @record(%from: i64, %to: i64, %c: [f64], %each: i64, %more: i64, %x: [f64], %t: tape) -> ([f64], i64, i64, tape) {
+      %n = len %x
+      %r, %t1 = hidden for %chunk in %from..%to carry (%o = %c, %u = %t) {
+        %next = wadd %chunk, NEXT
+        %a = wmul %each, %chunk
+        %b = imin %chunk, %more
+        %lo = wadd %a, %b
+        %e = wmul %each, %next
+        %g = imin %next, %more
+        %h = wadd %e, %g
+        %hi = imin %h, %n
+        %o2, %u2 = counted for %i in %lo..%hi carry (%p = %o, %q = %u) {
+          %w = load %x, %i
+          %j = INDEX
+          %v = load %p, %j
+          %s = fma %v, 0.5, %w
+          %p1 = store %p, %j, %s
+          %q1 = push %q, %s
+          yield %p1, %q1
+        }
+        yield %o2, %u2
+      }
+      %done = imax %from, %to
+      return %r, %done, 0, %t1
+    }
+    func @reverse(%from: i64, %to: i64, %exit: i64, %d: [f64], %sums: [f64], %each: i64, %more: i64, %t: tape) -> ([f64], [f64], tape) {
+      %n = len %d
+      %trips = wsub %to, %from
+      %last = wsub %to, 1
+      %r, %z, %t1 = hidden for %k in 0..%trips carry (%o = %d, %y = %sums, %u = %t) {
+        %chunk = wsub %last, %k
+        %next = wadd %chunk, NEXT
+        %a = wmul %each, %chunk
+        %b = imin %chunk, %more
+        %lo = wadd %a, %b
+        %e = wmul %each, %next
+        %g = imin %next, %more
+        %h = wadd %e, %g
+        %hi = imin %h, %n
+        %many = wsub %hi, %lo
+        %end = wsub %hi, 1
+        %o2, %sum, %u2 = for %m in 0..%many carry (%p = %o, %st = 0.0, %q = %u) {
+          %i = wsub %end, %m
+          %q1, %s = pop %q : tape, f64
+          %j = INDEX
+          %v = load %p, %j
+          %w = fma %v, 0.5, %s
+          %p1 = store %p, %j, %w
+          %st1 = add %st, %s
+          yield %p1, %st1, %q1
+        }
+        %y1 = store %y, %chunk, %sum
+        yield %o2, %y1, %u2
+      }
+      return %r, %z, %t1
+    }
+    loop @l parallel for carries 1 state 2 finals () advance @advance record @record reverse @reverse";
+
+/// Chunks written by anybody run in order, whether their bounds are right, overlap or are all the same, and whatever
+/// indices they touch.
+#[test]
+fn forged_chunks_run_in_order() {
+    let n = 40_000;
+    let x = numbers(n);
+    let args = [Arg::Array(&x), Arg::I64(n as i64)];
+    let forged = [
+        ("1", "wadd %i, 0"),
+        ("2", "wadd %i, 0"),
+        ("64", "wadd %i, 0"),
+        ("1", "imod %i, 7"),
+        ("1", "imax %i, 100"),
+    ];
+    for (next, index) in forged {
+        let text = CHUNKS.replace("NEXT", next).replace("INDEX", index);
+        let forged = module(&text);
+        Both::of(forged.clone()).agree("f", &args).unwrap();
+        takes_threads(&forged, "f", &args, false);
+    }
+}
+
+/// What reverse mode has made runs on threads; the same as text, or with a function changed, does not.
+#[test]
+fn only_what_reverse_mode_has_made_runs_on_threads() {
+    let func = pipeline::run(&module(PATHS), "f").unwrap();
+    let made = vjp::vjp(&func, &[0, 1, 2]).unwrap();
+    let n = 40_000;
+    let (w, x) = ([0.3, -0.2, 0.7], numbers(n));
+    let args = [Arg::F64(0.8), Arg::Array(&w), Arg::Array(&x), Arg::I64(0), Arg::I64(n as i64)];
+    let args = [&args[..], &[Arg::Array(&x)]].concat();
+    takes_threads(&made, "f.vjp", &args, true);
+    let text = made.to_string();
+    let read = module(&text);
+    takes_threads(&read, "f.vjp", &args, false);
+    let mut changed = made.clone();
+    changed.funcs = module(&text.replace(" = sin ", " = cos ")).funcs;
+    takes_threads(&changed, "f.vjp", &args, false);
+    // Compiled again, it is still what it was.
+    takes_threads(&made, "f.vjp", &args, true);
 }

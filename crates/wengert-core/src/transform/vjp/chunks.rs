@@ -7,6 +7,7 @@
 //! would take longer than the loop. Whoever runs a range of chunks, in order or at the same time as
 //! others, gives the same bits, and what is made here is plain IR: without threads it runs as it stands.
 
+use crate::ir::pieces::{Split, trips_code};
 use crate::ir::{Block, Builder, Func, Inst, MAX_RANK, Numbering, Op, Type, Value, parallel};
 use crate::ops::{Prim, Scalar};
 use crate::transform::activity::Activity;
@@ -56,6 +57,10 @@ fn is_split(func: &Func, activity: &Activity, inst: &Inst) -> bool {
     if inst.op != Op::For || !inst.blocks[0].parallel || !activity.is_active_inst(inst) {
         return false;
     }
+    // What is made of it is vouched for: that it is marked is not enough.
+    if parallel::independent(func, inst).is_err() {
+        return false;
+    }
     // The sums of the chunks take one axis more.
     let fits = |v: &Value| {
         func.ty(*v).rank() < MAX_RANK
@@ -82,7 +87,7 @@ fn in_chunks(
     let args = copier.all(func, b, &inst.args);
     let (lo, hi) = (args[0], args[1]);
     let (zero, one) = (b.i64(0), b.i64(1));
-    let trips = trips(b, lo, hi);
+    let trips = trips_code(b, lo, hi);
     let mut elements = b.i64(1);
     let sums_arrays = shared.iter().any(|v| activity.is_active(*v));
     for v in shared.iter().filter(|v| activity.is_active(**v)) {
@@ -101,11 +106,7 @@ fn in_chunks(
     let most = b.i64(if sums_arrays { MOST_WITH_ARRAYS } else { MOST });
     let most = b.prim(Prim::IMin, &[most, affordable]);
     let chunks = b.prim(Prim::IMin, &[trips, most]);
-    // So many iterations each, and one more in the first ones.
-    let some = b.prim(Prim::IMax, &[chunks, one]);
-    let each = b.prim(Prim::IDiv, &[trips, some]);
-    let covered = b.prim(Prim::WMul, &[each, chunks]);
-    let more = b.prim(Prim::WSub, &[trips, covered]);
+    let split = Split::code(b, trips, chunks);
 
     let types: Vec<Type> = inst.results.iter().map(|r| func.ty(*r)).collect();
     let carries: Vec<_> =
@@ -115,11 +116,7 @@ fn in_chunks(
     let outer = b.open_block(&params);
     let counter = outer[0];
     let next = b.prim(Prim::WAdd, &[counter, one]);
-    let [from, to] = [counter, next].map(|c| {
-        let before = b.prim(Prim::WMul, &[each, c]);
-        let longer = b.prim(Prim::IMin, &[c, more]);
-        b.prim(Prim::WAdd, &[before, longer])
-    });
+    let [from, to] = [counter, next].map(|chunk| split.start_code(b, chunk));
     let inner = counted(func, copier, b, body, lo);
     let args_inner = [&[from, to], &outer[1..]].concat();
     b.at(inst.span);
@@ -134,16 +131,6 @@ fn in_chunks(
         copier.bind(*r, v);
     }
     Chunks { counter, own }
-}
-
-/// How many iterations a loop has.
-pub(crate) fn trips(b: &mut Builder, lo: Value, hi: Value) -> Value {
-    let (zero, endless) = (b.i64(0), b.i64(i64::MAX));
-    let end = b.prim(Prim::IMax, &[lo, hi]);
-    let trips = b.prim(Prim::WSub, &[end, lo]);
-    // More than an integer holds are more than will ever run.
-    let wrapped = b.prim(Prim::ILt, &[trips, zero]);
-    b.select(wrapped, endless, trips)
 }
 
 /// The body of a loop, as that of one over a part of its iterations, which are counted from 0.

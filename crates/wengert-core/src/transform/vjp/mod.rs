@@ -45,7 +45,8 @@ use std::sync::Arc;
 ///
 /// The function has been through the fixed pipeline: it holds no calls ([`in_module`] takes those).
 pub fn vjp(func: &Func, wrt: &[usize]) -> Result<Module, Diagnostic> {
-    let (programs, _) = derive(&Module::default(), func, wrt, false)?;
+    let (mut programs, _) = derive(&Module::default(), func, wrt, false)?;
+    programs.vouch(&Module::default(), &programs.loops.clone());
     Ok(programs)
 }
 
@@ -58,7 +59,7 @@ pub fn in_module(module: &Module, name: &str, wrt: &[usize]) -> Result<Module, D
         return Err(calls_of::taken(&twice.name));
     }
     result.funcs.extend(programs.funcs);
-    result.loops.extend(programs.loops);
+    result.loops.extend(programs.loops.iter().cloned());
     let mut made = HashSet::new();
     while let Some(callee) = work.pop() {
         let mut func = calls_of::find(module, &callee)?.clone();
@@ -75,6 +76,7 @@ pub fn in_module(module: &Module, name: &str, wrt: &[usize]) -> Result<Module, D
         }
         work.extend(wanted);
     }
+    result.vouch(module, &programs.loops);
     Ok(result)
 }
 

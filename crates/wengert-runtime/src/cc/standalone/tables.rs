@@ -22,8 +22,8 @@ pub(super) fn write(out: &mut String, k: usize, printed: &Printed, origin: &Orig
     }
     let (mut types, mut kernels) = (String::new(), Vec::new());
     for (number, kernel) in printed.ways.kernels.iter().enumerate() {
-        let args: Vec<String> = kernel.args().iter().map(|t| held::code(*t).to_string()).collect();
-        let axes = match kernel.work() {
+        let args: Vec<String> = kernel.args.iter().map(|t| held::code(*t).to_string()).collect();
+        let axes = match &kernel.work {
             Work::Array(ArrayOp::Transpose(axes)) => axes.iter().map(u8::to_string).collect(),
             _ => Vec::new(),
         };
@@ -97,7 +97,7 @@ fn status(kind: &SiteKind) -> &'static str {
 /// `types` is where the types of the operands stand, and behind them the axes of a transposition.
 fn operation(kernel: &Kernel, types: &str, count: usize) -> String {
     let letter = |t: Transposed| u8::from(t == Transposed::Yes);
-    let (op, a, b, name) = match kernel.work() {
+    let (op, a, b, name) = match &kernel.work {
         Work::Fill => ("FILL", 0, 0, ""),
         Work::Blank => ("BLANK", 0, 0, ""),
         Work::Copy => ("COPY", 0, 0, ""),
