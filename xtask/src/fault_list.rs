@@ -812,4 +812,28 @@ pub(crate) const FAULTS: &[Fault] = &[
         to: "let _ = body;\n        (name, results, values).hash(state);",
         tests: MADE,
     },
+    // On the way back lanes are other iterations than those that were recorded.
+    Fault {
+        name: "lanes-turned",
+        file: "crates/wengert-runtime/src/jit/lanes/mod.rs",
+        from: "let l = if order == Order::Up { l } else { LANES - 1 - l };",
+        to: "let l = if order == Order::Up { l } else { (LANES - l) % LANES };",
+        tests: NATIVE,
+    },
+    // A lane that does not take a branch fails in it.
+    Fault {
+        name: "lanes-fail-unasked",
+        file: "crates/wengert-runtime/src/jit/lanes/mod.rs",
+        from: "Some(mask) => self.b.ins().band(fails, mask),",
+        to: "Some(mask) => self.b.ins().bor(fails, mask),",
+        tests: NATIVE,
+    },
+    // Lanes that need no way back are given what it makes of them.
+    Fault {
+        name: "lanes-swept-unasked",
+        file: "crates/wengert-runtime/src/jit/lanes/flow.rs",
+        from: "*x = self.choose(condition, *x, y);",
+        to: "*x = self.choose(condition, *x, *x);\n                let _ = y;",
+        tests: NATIVE,
+    },
 ];
