@@ -4,6 +4,8 @@ use crate::random::{FLOATS, Random};
 use crate::{Arg, Both, module, printed};
 use std::fmt::Write;
 use wengert_core::fault::FaultKind;
+use wengert_core::generate;
+use wengert_core::interp::Val;
 use wengert_core::ir::Module;
 use wengert_core::transform::{jvp, pipeline, vjp};
 use wengert_runtime::cc;
@@ -362,4 +364,40 @@ fn random_programs() {
     let count = texts.iter().flat_map(|text| ways(text)).filter(|(m, e)| in_lockstep(m, e)).count();
     // On the way back records of branches and of loops in branches are not read in lockstep.
     assert!(count >= 48, "{count}");
+}
+
+/// Generated programs with parallel loops, through C.
+#[test]
+fn generated_programs() {
+    let mut all = Vec::new();
+    for seed in 0..4000 {
+        let case = generate::case(seed);
+        let mut parallel = false;
+        case.func.body.walk(&mut |i| parallel |= i.blocks.iter().any(|b| b.parallel));
+        if !parallel || !case.callees.is_empty() {
+            continue;
+        }
+        let Ok(func) = pipeline::run(&Module::of(case.func.clone()), &case.func.name) else {
+            continue;
+        };
+        let floats: Vec<Val> = case.wrt.iter().map(|k| case.args[*k].clone()).collect();
+        let name = func.name.clone();
+        let forward = Module::of(jvp::jvp(&func, &case.wrt).unwrap());
+        let tangents = [&case.args[..], &floats].concat();
+        all.push((Both::of(Module::of(func)), name.to_string(), case.args));
+        all.push((Both::of(forward), format!("{name}.jvp"), tangents));
+        if all.len() >= 60 {
+            break;
+        }
+    }
+    let modules: Vec<&Module> = all.iter().map(|(both, ..)| &both.module).collect();
+    for ((both, ..), program) in all.iter().zip(printed(&modules).into_iter().flatten()) {
+        assert!(both.printed.set(Some(program)).is_ok());
+    }
+    for (both, entry, vals) in &mut all {
+        both.options.max_iterations = 200;
+        let args: Vec<Arg> = vals.iter().filter_map(Arg::from_val).collect();
+        _ = both.agree(entry, &args);
+    }
+    assert!(all.len() >= 20, "{}", all.len());
 }
