@@ -16,6 +16,14 @@ const LARGE: usize = 32 << 10;
 /// Bytes of a line of memory.
 const LINE: usize = 64;
 
+/// Lines of a page.
+const PAGE: usize = 4096 / LINE;
+
+/// Lines left out before the first array, and behind one of whole pages. A processor takes a load for one from a store
+/// before it where their addresses differ by whole pages, and waits: so arrays do not begin where tapes do, nor all
+/// at the same place of a page.
+const APART: usize = 25;
+
 /// The arrays, and what is free.
 #[derive(Debug)]
 pub(crate) struct Small {
@@ -58,15 +66,17 @@ impl Small {
             let mut range = tape::lease(Some(u64::MAX)).ok();
             if let Some(range) = &mut range {
                 self.base = range.base();
-                (self.top, self.limit) = (self.base, range.limit_address());
+                self.limit = range.limit_address();
+                self.top = self.limit.min(self.base + APART * LINE);
             }
             self.range = Some(range);
         }
         let address = self.top;
-        if self.limit - address < lines * LINE {
+        let taken = lines + if lines.is_multiple_of(PAGE) { APART } else { 0 };
+        if self.limit - address < taken * LINE {
             return None;
         }
-        self.top += lines * LINE;
+        self.top += taken * LINE;
         self.bytes.resize((self.top - self.base) / LINE, 0);
         if self.spare.len() <= lines {
             self.spare.resize_with(lines + 1, Vec::new);
@@ -152,6 +162,14 @@ mod tests {
         small.set(e, 2.0);
         small.copy(d, small.elements(e).unwrap().to_vec().as_slice());
         assert_eq!(small.elements(d).unwrap(), [2.0; 57]);
+    }
+
+    #[test]
+    fn arrays_begin_at_different_places_of_a_page() {
+        let mut small = Small::default();
+        let places = [512, 512, 1024, 1024].map(|n| small.make(n).unwrap() % 4096);
+        assert!(!places.contains(&0), "tapes begin there");
+        assert!((1..4).all(|k| !places[..k].contains(&places[k])), "{places:?}");
     }
 
     #[test]

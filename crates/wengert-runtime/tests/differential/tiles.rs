@@ -14,11 +14,11 @@ fn module(text: &str) -> Module {
 #[test]
 fn random_stencils() {
     let sizes = Sizes { block: 5, blocks: 2, steps: 4 };
-    let cases: Vec<Stencils> = (1000..1080).map(stencils).collect();
+    let cases: Vec<Stencils> = (1000..1040).map(stencils).collect();
     let tiled = |case: &Stencils| Module::of(tiles::steps_in(&module(&case.text).funcs[0], &sizes));
     let texts: Vec<String> = cases.iter().map(|case| tiled(case).to_string()).collect();
     let hidden = texts.iter().filter(|text| text.contains("hidden for")).count();
-    assert!(hidden > 60, "{hidden}");
+    assert!(hidden > 30, "{hidden}");
     for (case, both) in cases.iter().zip(Both::all(&texts)) {
         let plain = Both::new(&case.text);
         let arrays = case.arrays.iter().map(Arg::Shaped);
@@ -36,25 +36,25 @@ fn a_long_line() {
         %b = wsub %k, 1
         %u, %w = for %t in 0..%n carry (%u1 = %x, %w1 = %z) {
           %w2 = for %i in 0..1 carry (%v = %w1) {
-            %e = peek %u1, %i
-            %v1 = poke %v, %i, %e
-            yield %v1
-          }
-          %w3 = for %i in 1..%b carry (%v = %w2) {
-            %il = wadd -1, %i
-            %l = peek %u1, %il
-            %ih = wadd 1, %i
-            %h = peek %u1, %ih
             %c = peek %u1, %i
-            %d = add %l, %h
-            %e = fma 0.3, %d, %c
-            %v1 = poke %v, %i, %e
+            %v1 = poke %v, %i, %c
             yield %v1
           }
-          %w4 = for %i in %b..%k carry (%v = %w3) {
-            %e = peek %u1, %i
-            %v1 = poke %v, %i, %e
-            yield %v1
+          %w3 = for %i2 in 1..%b carry (%v2 = %w2) {
+            %il = wadd -1, %i2
+            %l = peek %u1, %il
+            %ih = wadd 1, %i2
+            %h = peek %u1, %ih
+            %c2 = peek %u1, %i2
+            %d = add %l, %h
+            %e = fma 0.3, %d, %c2
+            %v3 = poke %v2, %i2, %e
+            yield %v3
+          }
+          %w4 = for %i3 in %b..%k carry (%v4 = %w3) {
+            %c3 = peek %u1, %i3
+            %v5 = poke %v4, %i3, %c3
+            yield %v5
           }
           yield %w4, %u1
         }
