@@ -1,9 +1,9 @@
 //! The binomial schedule: the fewest evaluations for a number of slots.
 
-use crate::action::{Action, Slot};
+use crate::action::Action;
 use crate::cost::Cost;
 use crate::counts::repeats;
-use crate::reversal::{Place, Reversal, Spare};
+use crate::reversal::Reversal;
 use crate::schedule::{Impossible, Schedule};
 
 /// Reverses a known number of steps with a number of slots, evaluating as few steps as possible: `revolve` (Griewank and
@@ -33,32 +33,12 @@ impl Binomial {
             return Err(Impossible::NoSlot);
         }
         let slots = slots as u64;
-        Ok(Binomial { steps, slots, actions: begin(steps, slots) })
+        Ok(Binomial { steps, slots, actions: Reversal::from_live(0, steps, slots, false) })
     }
 
     /// How often the step evaluated most often is evaluated. No schedule with as many slots does with less.
     pub fn most_evaluations(&self) -> u64 {
         if self.steps == 0 { 0 } else { repeats(self.steps, self.slots) + 1 }
-    }
-}
-
-/// All of it, from the first state, which is live and not stored.
-fn begin(steps: u64, slots: u64) -> Reversal {
-    match steps {
-        0 => Reversal::only([Action::PrimalDone]),
-        1 => Reversal::only([
-            Action::Record { from: 0, to: 1 },
-            Action::PrimalDone,
-            Action::Reverse { from: 0, to: 1 },
-        ]),
-        _ => {
-            let slot = Slot::Memory(0);
-            let place = Place { step: 0, slot, wanted: 0 };
-            let spare = Spare::beside(&[0]);
-            let mut actions = Reversal::new(vec![place], slots, spare, steps, Some(0), false);
-            actions.first(Action::Store { step: 0, slot });
-            actions
-        }
     }
 }
 
@@ -76,14 +56,6 @@ impl Schedule for Binomial {
     }
 
     fn cost(&self) -> Cost {
-        let (actions, cost) = (begin(self.steps, self.slots), Cost::default());
-        match self.steps {
-            0 => cost,
-            1 => Cost { records: 1, peak_tapes: 1, ..cost },
-            _ => {
-                let cost = actions.cost();
-                Cost { stores: cost.stores + 1, ..cost }
-            }
-        }
+        Reversal::cost_from_live(self.steps, self.slots)
     }
 }

@@ -202,6 +202,12 @@ impl Checker {
         Ok(())
     }
 
+    /// Carries out all actions of a schedule that knows its length.
+    pub fn run(mut self, actions: impl IntoIterator<Item = Action>) -> Result<Cost, Illegal> {
+        actions.into_iter().try_for_each(|action| self.act(action))?;
+        self.finish()
+    }
+
     /// What it all cost, at the end.
     pub fn finish(self) -> Result<Cost, Illegal> {
         let why = if !self.primal_done || self.adjoint > 0 {
@@ -237,11 +243,11 @@ impl Checker {
     fn perform(&mut self, action: Action) -> Result<(), Why> {
         match action {
             Action::Advance { from, to } => {
-                self.run(from, to)?;
+                self.pass(from, to)?;
                 self.cost.advances += u128::from(to - from);
             }
             Action::Record { from, to } => {
-                self.run(from, to)?;
+                self.pass(from, to)?;
                 self.keep(from, to)?;
                 self.cost.records += u128::from(to - from);
             }
@@ -279,7 +285,7 @@ impl Checker {
         if self.live == Some(step) { Ok(()) } else { Err(Why::NotLive(self.live)) }
     }
 
-    fn run(&mut self, from: u64, to: u64) -> Result<(), Why> {
+    fn pass(&mut self, from: u64, to: u64) -> Result<(), Why> {
         if from >= to {
             return Err(Why::EmptyRange);
         }

@@ -45,8 +45,19 @@ pub(crate) fn repeats(n: u64, slots: u64) -> u64 {
     if slots <= 1 {
         return n - 1;
     }
+    // Mostly a few are enough; each capacity follows from the one before.
+    let mut reached: u128 = 1;
+    for r in 1..=32 {
+        reached = match reached.checked_mul(u128::from(slots) + u128::from(r)) {
+            Some(product) => product / u128::from(r),
+            None => return r,
+        };
+        if reached >= u128::from(n) {
+            return r;
+        }
+    }
     // The first power of two that is enough, then the least number that is.
-    let mut high = 1;
+    let mut high = 64;
     while capacity(slots, high) < u128::from(n) {
         high *= 2;
     }

@@ -86,20 +86,38 @@ impl Reversal {
         Reversal { places, slots, spare, end, live, primal_done, waiting: VecDeque::new() }
     }
 
-    /// These actions, and nothing else.
-    pub(crate) fn only<const N: usize>(actions: [Action; N]) -> Reversal {
-        let nothing = Reversal::new(Vec::new(), 0, Spare::beside(&[]), 0, None, true);
-        Reversal { waiting: actions.into(), ..nothing }
+    /// Reverses a range of steps from its first state, which is live and not stored, with nothing else in memory.
+    pub(crate) fn from_live(from: u64, to: u64, slots: u64, primal_done: bool) -> Reversal {
+        let slot = Slot::Memory(0);
+        let place = Place { step: from, slot, wanted: from };
+        let (places, store) = if to - from > 1 { (vec![place], true) } else { (Vec::new(), false) };
+        let spare = Spare::beside(&[0]);
+        let mut reversal = Reversal::new(places, slots, spare, to, Some(from), primal_done);
+        if store {
+            reversal.first(Action::Store { step: from, slot });
+        } else if from < to {
+            reversal.record(from);
+        } else if !primal_done {
+            reversal.first(Action::PrimalDone);
+        }
+        reversal
+    }
+
+    /// What [`Reversal::from_live`] costs.
+    pub(crate) fn cost_from_live(n: u64, slots: u64) -> Cost {
+        match n {
+            0 => Cost::default(),
+            1 => Cost { records: 1, peak_tapes: 1, ..Cost::default() },
+            _ => {
+                let cost = Reversal::from_live(0, n, slots, false).cost();
+                Cost { stores: cost.stores + 1, ..cost }
+            }
+        }
     }
 
     /// Puts an action before all others.
     pub(crate) fn first(&mut self, action: Action) {
         self.waiting.push_back(action);
-    }
-
-    /// Gives the slots back, at the end.
-    pub(crate) fn into_spare(self) -> Spare {
-        self.spare
     }
 
     /// What it costs from the beginning, when nothing has been done yet.

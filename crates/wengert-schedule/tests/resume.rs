@@ -3,7 +3,7 @@
 mod common;
 
 use common::search::Search;
-use common::{Random, seed};
+use common::{Random, count, seed};
 use wengert_schedule::*;
 
 fn stored(mask: u32) -> Vec<(u64, usize)> {
@@ -41,7 +41,7 @@ fn no_way_is_cheaper_for_random_states() {
     let mut random = Random(seed());
     for (n, slots) in [(13, 2), (13, 3), (12, 5)] {
         let search = Search::new(n, slots);
-        for _ in 0..200 {
+        for _ in 0..count(200) {
             let mask = (random.bits() & random.bits()) as u32 % (1 << n) | 1;
             let stored = stored(mask);
             let schedule = Resume::new(&stored, slots, n, true).unwrap();

@@ -30,12 +30,20 @@ impl Random {
     }
 }
 
+fn number(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable} must be a number, but is `{text}`")))
+}
+
+/// How many random cases to look at: `WENGERT_PROGRAMS`, or this.
+pub(crate) fn count(usual: u64) -> u64 {
+    number("WENGERT_PROGRAMS").unwrap_or(usual)
+}
+
 /// The seed of this run, printed: `WENGERT_SEED=7` repeats one.
 pub(crate) fn seed() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs());
-    let seed = std::env::var("WENGERT_SEED").ok().map_or(now, |text| {
-        text.parse().unwrap_or_else(|_| panic!("WENGERT_SEED must be a number, but is `{text}`"))
-    });
+    let seed = number("WENGERT_SEED").unwrap_or(now);
     println!("WENGERT_SEED={seed}");
     seed
 }

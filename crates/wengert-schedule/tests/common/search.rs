@@ -3,8 +3,9 @@
 //! A situation is which state is live, which states are stored and how far the adjoint has come. Costs are computed
 //! backwards from the end, by growing number of steps left to be reversed: reversing is the only thing that cannot be undone.
 
-use std::collections::BinaryHeap;
 use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use wengert_schedule::Times;
 
 /// Advances needed from every situation, with a number of slots and one tape.
 pub(crate) struct Search {
@@ -77,4 +78,85 @@ impl Search {
         let live = live.unwrap_or(self.n);
         self.costs[self.n as usize][stored as usize * (self.n as usize + 1) + live as usize]
     }
+}
+
+/// What schedules may hold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    pub(crate) n: u32,
+    pub(crate) state: u64,
+    pub(crate) tape: u64,
+    pub(crate) bytes: u64,
+    /// How many steps may have their tapes held.
+    pub(crate) tapes: u32,
+    pub(crate) disk_slots: u32,
+}
+
+/// Which state is live, which are stored in memory and on disk, which steps are recorded, how far the adjoint has come.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Situation {
+    live: u32,
+    stored: u32,
+    disk: u32,
+    tapes: u32,
+    adjoint: u32,
+}
+
+/// The least time that reverses a loop from its first state, of all schedules within limits.
+pub(crate) fn least_time(room: &Room, times: &Times) -> Option<u64> {
+    let first = Situation { live: 0, stored: 0, disk: 0, tapes: 0, adjoint: room.n };
+    let mut best = HashMap::from([(first, 0)]);
+    let mut heap = BinaryHeap::from([(Reverse(0), first)]);
+    while let Some((Reverse(time), now)) = heap.pop() {
+        if now.adjoint == 0 {
+            return Some(time);
+        }
+        if best[&now] < time {
+            continue;
+        }
+        let mut reach = |next: Situation, takes: u64| {
+            let held = u64::from(next.stored.count_ones()) * room.state
+                + u64::from(next.tapes.count_ones()) * room.tape;
+            let fits = held <= room.bytes
+                && next.tapes.count_ones() <= room.tapes
+                && next.disk.count_ones() <= room.disk_slots;
+            let known = best.entry(next).or_insert(u64::MAX);
+            if fits && time + takes < *known {
+                *known = time + takes;
+                heap.push((Reverse(time + takes), next));
+            }
+        };
+        let last = 1 << (now.adjoint - 1);
+        if now.tapes & last != 0 {
+            reach(Situation { adjoint: now.adjoint - 1, tapes: now.tapes & !last, ..now }, 0);
+        }
+        // Steps that are reversed are of no use any more.
+        if now.live < now.adjoint {
+            let here = 1 << now.live;
+            let on = Situation { live: now.live + 1, ..now };
+            reach(on, times.advance);
+            if now.tapes & here == 0 {
+                let takes = times.record + times.reverse;
+                reach(Situation { tapes: now.tapes | here, ..on }, takes);
+            }
+            if now.stored & here == 0 {
+                reach(Situation { stored: now.stored | here, ..now }, times.store);
+            }
+            if now.disk & here == 0 {
+                reach(Situation { disk: now.disk | here, ..now }, times.disk_store);
+            }
+        }
+        for k in 0..room.n {
+            let here = 1 << k;
+            if now.stored & here != 0 {
+                reach(Situation { live: k, ..now }, times.load);
+                reach(Situation { stored: now.stored & !here, ..now }, 0);
+            }
+            if now.disk & here != 0 {
+                reach(Situation { live: k, ..now }, times.disk_load);
+                reach(Situation { disk: now.disk & !here, ..now }, 0);
+            }
+        }
+    }
+    None
 }
