@@ -195,9 +195,11 @@ impl Checker {
 
     /// Carries out one action, or says why it cannot be.
     pub fn act(&mut self, action: Action) -> Result<(), Illegal> {
-        self.perform(action)
-            .and_then(|()| self.note_bytes())
-            .map_err(|why| Illegal { position: self.actions, action: Some(action), why })?;
+        self.perform(action).and_then(|()| self.note_bytes()).map_err(|why| Illegal {
+            position: self.actions,
+            action: Some(action),
+            why,
+        })?;
         self.actions += 1;
         Ok(())
     }

@@ -13,6 +13,10 @@ use crate::counts::fewest_advances;
 use crate::resume::Resume;
 use crate::schedule::{Impossible, Schedule};
 
+/// A state is stored no earlier than the square root of its position, divided by this, behind the one before. So a sweep of `n`
+/// steps stores fewer than `2 * SPARSE * sqrt(n)` states, and the last steps cost less than `n / (2 * SPARSE^2)` for it.
+const SPARSE: u64 = 8;
+
 /// Reverses a loop of unknown length with a number of slots.
 ///
 /// The executor carries out advances as far as the loop goes, and says when it has ended
@@ -127,7 +131,8 @@ impl Online {
             advances(x + 1, 1) + advances(last - before, 2) - advances(last + x - before, 2)
         };
         let most = (u64::MAX - 1).checked_sub(last)?;
-        let least = self.last.1 - last + 1;
+        // In a long loop states a few steps apart are hardly worth the work.
+        let least = (self.last.1 - last + 1).max(last.isqrt() / SPARSE);
         let x = first(least, most, |x| by_last(x) > 0 || by_inner(x).is_some_and(|y| y > 0))?;
         let victim = if by_inner(x).is_some_and(|y| y >= by_last(x)) { inner? } else { top };
         Some((last + x, victim))

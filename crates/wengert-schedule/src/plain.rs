@@ -28,7 +28,7 @@ pub struct Uniform {
     steps: u64,
     /// How many steps are recorded at a time.
     length: u64,
-    /// Where steps between two stored states begin again: zero, or, with every step from the first state, never.
+    /// Whether only the first state is stored, and every piece begins with it.
     restart: bool,
     /// Steps from here on are reversed.
     end: u64,
@@ -82,7 +82,8 @@ impl Uniform {
         self.length
     }
 
-    fn of(steps: u64, length: u64, restart: bool) -> Uniform {
+    /// Recording so many steps at a time, at least one; with `restart` all from the first state.
+    pub(crate) fn of(steps: u64, length: u64, restart: bool) -> Uniform {
         let at = match steps {
             0 => At::PrimalDone,
             _ if steps <= length => At::Record,

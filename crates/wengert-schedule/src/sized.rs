@@ -12,12 +12,14 @@
 //! ```
 //!
 //! There is no closed form, and nothing in it is convex, so the table is computed. Long loops are planned in groups of steps:
-//! all steps of a group are recorded together. Several sizes of groups are tried, and the binomial schedule with one tape.
+//! all steps of a group are recorded together. Several sizes of groups are tried, and so are the binomial schedule with one
+//! tape and states at equal distances.
 
 use crate::action::{Action, Slot};
 use crate::binomial::Binomial;
 use crate::check::{Checker, Limits};
 use crate::cost::{Cost, Times};
+use crate::plain::Uniform;
 use crate::reversal::Spare;
 use crate::schedule::{Impossible, Schedule};
 use std::collections::{BTreeSet, VecDeque};
@@ -25,6 +27,9 @@ use std::sync::Arc;
 
 /// How many sums a table may take to compute.
 const WORK: u64 = 20_000_000;
+
+/// How many numbers of bytes left are told apart at most.
+const MOST_LEVELS: u64 = 50_000;
 
 /// What cannot be done. Sums of two such numbers fit.
 const NEVER: u64 = u64::MAX / 4;
@@ -56,6 +61,7 @@ pub struct InBytes {
 #[derive(Clone, Debug)]
 enum Plan {
     Binomial(Binomial),
+    Uniform(Uniform),
     Grouped(Grouped),
 }
 
@@ -74,56 +80,14 @@ impl InBytes {
         if all < needed {
             return Err(Impossible::TooFewBytes { needed });
         }
-        let limits = Limits::bytes(steps, state_bytes, tape_bytes, all);
-        let mut plans = Vec::new();
+        let sizes = Sizes { state: state_bytes, tape: tape_bytes, bytes };
         if tape * u128::from(steps) <= all {
-            // One group of all steps.
-            let whole = (u128::from(steps.max(1)) * tape).try_into().unwrap_or(u64::MAX);
-            let table = Table::new(steps.min(1), 1, state_bytes, whole, bytes, times);
-            plans.push(Plan::Grouped(Grouped::new(steps, steps.max(1), table)));
-        } else {
-            let slots = match (all - tape).checked_div(state) {
-                Some(slots) => slots.min(u128::from(steps)),
-                None => u128::from(steps),
-            };
-            let slots = usize::try_from(slots).unwrap_or(usize::MAX);
-            plans.push(Plan::Binomial(Binomial::new(steps, slots)?));
-            let mut group = 1;
-            let mut tried = 0;
-            // The smallest groups for which the table is not too large, and some larger ones.
-            while tried < 3 && tape.saturating_mul(u128::from(group)) <= all && group < steps {
-                let groups = steps.div_ceil(group);
-                if Table::is_affordable(groups, state_bytes, tape_bytes * group, bytes) {
-                    let table =
-                        Table::new(groups, group, state_bytes, tape_bytes * group, bytes, times);
-                    if table.is_possible() {
-                        plans.push(Plan::Grouped(Grouped::new(steps, group, table)));
-                    }
-                    tried += 1;
-                    if group == 1 {
-                        break;
-                    }
-                }
-                group = if tried == 0 { group + group.div_ceil(4) } else { group * 2 };
-            }
+            return Ok(sizes.uniform(steps, steps.max(1)));
         }
-        let told = plans.into_iter().map(|plan| {
-            let cost = match &plan {
-                // With as many slots as fit, never a byte too many.
-                Plan::Binomial(binomial) => {
-                    let mut cost = binomial.cost();
-                    cost.peak_bytes = u128::from(cost.peak_slots) * state + tape;
-                    cost
-                }
-                Plan::Grouped(grouped) => {
-                    let dry = Checker::new(limits).run(grouped.clone());
-                    debug_assert!(dry.is_ok(), "{dry:?}");
-                    dry.ok()?
-                }
-            };
-            Some(InBytes { cost, plan })
-        });
-        let best = told.flatten().min_by_key(|sized| sized.cost.time(times));
+        let mut plans = vec![sizes.binomial(steps)?];
+        plans.extend(sizes.longest_pieces(steps).map(|length| sizes.uniform(steps, length)));
+        plans.extend(sizes.groups(steps).filter_map(|group| sizes.grouped(steps, group, times)));
+        let best = plans.into_iter().min_by_key(|plan| plan.cost.time(times));
         best.ok_or(Impossible::TooFewBytes { needed })
     }
 
@@ -131,8 +95,93 @@ impl InBytes {
     pub fn group(&self) -> u64 {
         match &self.plan {
             Plan::Binomial(_) => 1,
+            Plan::Uniform(uniform) => uniform.length(),
             Plan::Grouped(grouped) => grouped.group,
         }
+    }
+}
+
+/// The bytes of a state, of the tape of one step, and of everything.
+#[derive(Clone, Copy)]
+struct Sizes {
+    state: u64,
+    tape: u64,
+    bytes: u64,
+}
+
+impl Sizes {
+    /// One tape, and as many states as fit.
+    fn binomial(self, steps: u64) -> Result<InBytes, Impossible> {
+        let slots = (self.bytes - self.tape).checked_div(self.state).unwrap_or(steps).min(steps);
+        let binomial = Binomial::new(steps, usize::try_from(slots).unwrap_or(usize::MAX))?;
+        let mut cost = binomial.cost();
+        cost.peak_bytes =
+            u128::from(cost.peak_slots) * u128::from(self.state) + u128::from(self.tape);
+        Ok(InBytes { cost, plan: Plan::Binomial(binomial) })
+    }
+
+    /// States at equal distances, and the tapes of the steps between two of them.
+    fn uniform(self, steps: u64, length: u64) -> InBytes {
+        let uniform = Uniform::of(steps, length, false);
+        let mut cost = uniform.cost();
+        let last = steps - (steps.saturating_sub(1) / length * length);
+        let held = |states: u128, tapes: u64| {
+            states * u128::from(self.state) + u128::from(tapes) * u128::from(self.tape)
+        };
+        // The last piece is short, but the state before it is stored.
+        let states = u128::from(cost.peak_slots);
+        let first = held(states, last);
+        cost.peak_bytes = if states > 0 { first.max(held(states - 1, length)) } else { first };
+        InBytes { cost, plan: Plan::Uniform(uniform) }
+    }
+
+    /// How many steps between two states fit at most, if any.
+    fn longest_pieces(self, steps: u64) -> Option<u64> {
+        let fits = |length: u64| {
+            let states = u128::from(steps.div_ceil(length) - 1);
+            let tapes = u128::from(length) * u128::from(self.tape);
+            states * u128::from(self.state) + tapes <= u128::from(self.bytes)
+        };
+        // Shorter pieces take fewer bytes as long as there are more bytes in tapes than in states.
+        let balanced =
+            (u128::from(steps) * u128::from(self.state)).div_ceil(u128::from(self.tape)).isqrt();
+        let mut low = (balanced as u64).clamp(1, steps);
+        if !fits(low) {
+            return None;
+        }
+        let mut high = steps;
+        while low < high {
+            let middle = low + (high - low).div_ceil(2);
+            if fits(middle) { low = middle } else { high = middle - 1 }
+        }
+        Some(low)
+    }
+
+    /// The smallest groups for which the table is not too large, and some larger ones.
+    fn groups(self, steps: u64) -> impl Iterator<Item = u64> {
+        let most = self.bytes / self.tape.max(1);
+        let affordable = move |group: u64| {
+            Levels::new(steps.div_ceil(group), self, group)
+                .is_some_and(|levels| levels.is_affordable())
+        };
+        let sizes = std::iter::successors(Some(1u64), |group| group.checked_add(group.div_ceil(4)));
+        let first = sizes.take_while(move |group| *group <= most).find(|group| affordable(*group));
+        let several = |first: u64| if first == 1 { 1 } else { 4 };
+        let larger =
+            first.into_iter().flat_map(move |first| (0..several(first)).map(move |k| first << k));
+        larger.filter(move |group| *group <= most)
+    }
+
+    fn grouped(self, steps: u64, group: u64, times: &Times) -> Option<InBytes> {
+        let table = Table::new(Levels::new(steps.div_ceil(group), self, group)?, group, times);
+        if !table.is_possible() {
+            return None;
+        }
+        let grouped = Grouped::new(steps, group, table);
+        let limits = Limits::bytes(steps, self.state, self.tape, self.bytes.into());
+        let dry = Checker::new(limits).run(grouped.clone());
+        debug_assert!(dry.is_ok(), "{dry:?}");
+        Some(InBytes { cost: dry.ok()?, plan: Plan::Grouped(grouped) })
     }
 }
 
@@ -142,6 +191,7 @@ impl Iterator for InBytes {
     fn next(&mut self) -> Option<Action> {
         match &mut self.plan {
             Plan::Binomial(binomial) => binomial.next(),
+            Plan::Uniform(uniform) => uniform.next(),
             Plan::Grouped(grouped) => grouped.next(),
         }
     }
@@ -151,6 +201,7 @@ impl Schedule for InBytes {
     fn steps(&self) -> Option<u64> {
         match &self.plan {
             Plan::Binomial(binomial) => binomial.steps(),
+            Plan::Uniform(uniform) => uniform.steps(),
             Plan::Grouped(grouped) => Some(grouped.steps),
         }
     }
@@ -160,14 +211,68 @@ impl Schedule for InBytes {
     }
 }
 
-/// The least times, for every number of groups and every number of bytes left that can come up.
+/// The numbers of bytes that can be left, the fewest first. What is left depends on how many states and tapes are held,
+/// not in which order they came.
+#[derive(Debug)]
+struct Levels {
+    groups: u64,
+    state: u64,
+    tape: u64,
+    left: Vec<u64>,
+}
+
+impl Levels {
+    /// None where there are too many.
+    fn new(groups: u64, sizes: Sizes, group: u64) -> Option<Levels> {
+        let Sizes { state, tape, bytes } = sizes;
+        let tape = tape.checked_mul(group)?;
+        let times = |by: u64| bytes.checked_div(by).unwrap_or(0).min(groups) + 1;
+        let pairs = times(state).checked_mul(times(tape))?;
+        let common = gcd(state, tape).max(1);
+        let multiples = (bytes / common).saturating_add(1);
+        if multiples.min(pairs) > MOST_LEVELS {
+            return None;
+        }
+        let left: BTreeSet<u64> = if multiples <= pairs {
+            (0..multiples).map(|k| bytes - k * common).collect()
+        } else {
+            let all = (0..times(state)).flat_map(|i| (0..times(tape)).map(move |j| (i, j)));
+            all.filter_map(|(i, j)| bytes.checked_sub(i * state)?.checked_sub(j * tape)).collect()
+        };
+        Some(Levels { groups, state, tape, left: left.into_iter().collect() })
+    }
+
+    /// Whether the table can be computed in the time there is.
+    fn is_affordable(&self) -> bool {
+        let sums = (self.left.len() as u64).saturating_mul(self.groups.saturating_mul(self.groups));
+        sums / 2 <= WORK
+    }
+
+    /// Which one it is.
+    fn find(&self, left: Option<u64>) -> Option<usize> {
+        self.left.binary_search(&left?).ok()
+    }
+
+    /// With a state less, with a tape less, and with a tape in place of a state.
+    fn without(&self, left: u64) -> [Option<usize>; 3] {
+        let swapped = left.checked_add(self.state).and_then(|left| left.checked_sub(self.tape));
+        [
+            self.find(left.checked_sub(self.state)),
+            self.find(left.checked_sub(self.tape)),
+            self.find(swapped),
+        ]
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// The least times, for every number of groups and every number of bytes left.
 #[derive(Debug)]
 struct Table {
     groups: usize,
-    /// Bytes left, the fewest first. What can be left depends on how many states and tapes are held, not in which order
-    /// they came.
-    levels: Vec<u64>,
-    /// The levels with a state less, with a tape less, and with a tape in place of a state.
+    /// The levels that follow from each: see [`Levels::without`].
     without: Vec<[Option<usize>; 3]>,
     /// By level, then number of groups.
     fresh: Vec<u64>,
@@ -181,36 +286,15 @@ const TAPE: usize = 1;
 const SWAP: usize = 2;
 
 impl Table {
-    /// Whether the table can be computed in the time there is.
-    fn is_affordable(groups: u64, state: u64, tape: u64, bytes: u64) -> bool {
-        let states = bytes.checked_div(state).unwrap_or(0).min(groups);
-        let tapes = bytes.checked_div(tape).unwrap_or(0).min(groups);
-        // States and tapes share the bytes, unless all of either fit.
-        let levels = (states + 1).saturating_mul(tapes + 1);
-        if levels > WORK / 8 || groups > WORK {
-            return false;
-        }
-        let levels = if levels > 4096 { levels / 2 } else { distinct(groups, state, tape, bytes).len() as u64 };
-        levels.saturating_mul(groups).saturating_mul(groups) / 2 <= WORK
-    }
-
-    fn new(groups: u64, group: u64, state: u64, tape: u64, bytes: u64, times: &Times) -> Table {
-        let levels: Vec<u64> = distinct(groups, state, tape, bytes).into_iter().collect();
-        let level = |left: Option<u64>| levels.binary_search(&left?).ok();
-        let without = levels.iter().map(|left| {
-            let swap = left.checked_add(state).and_then(|left| left.checked_sub(tape));
-            [level(left.checked_sub(state)), level(left.checked_sub(tape)), level(swap)]
-        });
-        let without: Vec<_> = without.collect();
-        let times = per_group(times, group, groups);
-        let size = (groups as usize + 1) * levels.len();
+    fn new(levels: Levels, group: u64, times: &Times) -> Table {
+        let groups = levels.groups as usize;
+        let size = (groups + 1) * levels.left.len();
         let mut table = Table {
-            groups: groups as usize,
-            without,
-            levels,
+            groups,
+            without: levels.left.iter().map(|left| levels.without(*left)).collect(),
             fresh: vec![NEVER; size],
             stored: vec![NEVER; size],
-            times,
+            times: per_group(times, group, levels.groups),
         };
         table.fill();
         table
@@ -221,17 +305,17 @@ impl Table {
     }
 
     fn fill(&mut self) {
-        for level in 0..self.levels.len() {
+        for level in 0..self.without.len() {
             let at = self.at(level, 0);
             (self.fresh[at], self.stored[at]) = (0, 0);
         }
         for n in 1..=self.groups {
-            for level in 0..self.levels.len() {
+            for level in 0..self.without.len() {
                 let (best, _) = self.choose_stored(level, n);
                 let at = self.at(level, n);
                 self.stored[at] = best;
             }
-            for level in 0..self.levels.len() {
+            for level in 0..self.without.len() {
                 let (best, _) = self.choose_fresh(level, n);
                 let at = self.at(level, n);
                 self.fresh[at] = best;
@@ -272,24 +356,12 @@ impl Table {
     }
 
     fn top(&self) -> usize {
-        self.levels.len() - 1
+        self.without.len() - 1
     }
 
     fn is_possible(&self) -> bool {
         self.fresh[self.at(self.top(), self.groups)] < NEVER
     }
-}
-
-/// All numbers of bytes that can be left.
-fn distinct(groups: u64, state: u64, tape: u64, bytes: u64) -> BTreeSet<u64> {
-    let mut levels = BTreeSet::new();
-    let down = |from: u64, by: u64| {
-        (0..=if by == 0 { 0 } else { groups }).map_while(move |k| from.checked_sub(k.checked_mul(by)?))
-    };
-    for left in down(bytes, state) {
-        levels.extend(down(left, tape));
-    }
-    levels
 }
 
 /// Times of groups, made small enough for sums of them to fit: recording and reversing together, for each group once.

@@ -85,8 +85,10 @@ fn resumed_anywhere() {
         let index = |slot: &Slot| match slot {
             Slot::Memory(k) | Slot::Disk(k) => *k,
         };
-        let stored: Vec<(u64, usize)> = held.iter().map(|(step, slot)| (*step, index(slot))).collect();
-        let what = format!("{n} steps, {s} slots, killed before action {killed}: {stored:?}, {end}");
+        let stored: Vec<(u64, usize)> =
+            held.iter().map(|(step, slot)| (*step, index(slot))).collect();
+        let what =
+            format!("{n} steps, {s} slots, killed before action {killed}: {stored:?}, {end}");
         if stored.iter().all(|(step, _)| *step > 0) {
             // The first state is not stored any more: it is live, and its step is the last.
             assert!(end <= 1, "{what}");
@@ -94,7 +96,8 @@ fn resumed_anywhere() {
         }
         for slots in [s, 1 + random.below(s as u64) as usize] {
             let done = checker.primal_done();
-            let resumed = Resume::new(&stored, slots, end, done).unwrap_or_else(|e| panic!("{what}: {e}"));
+            let resumed =
+                Resume::new(&stored, slots, end, done).unwrap_or_else(|e| panic!("{what}: {e}"));
             let told = resumed.cost();
             let at = Checker::resumed(Limits::slots(end, slots), &held, done);
             let cost = check_from(resumed, at).unwrap_or_else(|e| panic!("{what}: {e}"));
@@ -150,14 +153,30 @@ fn what_is_wrong_is_said() {
         (Limits::slots(2, 1), &[Record { from: 1, to: 2 }], Why::NotLive(Some(0))),
         (Limits::slots(2, 0), &[Store { step: 0, slot }], Why::NoSuchSlot),
         (Limits::slots(2, 9), &[Store { step: 0, slot: Slot::Disk(0) }], Why::NoSuchSlot),
-        (Limits::slots(2, 1), &[Store { step: 0, slot }, Store { step: 0, slot }], Why::Occupied(0)),
+        (
+            Limits::slots(2, 1),
+            &[Store { step: 0, slot }, Store { step: 0, slot }],
+            Why::Occupied(0),
+        ),
         (Limits::slots(2, 1), &[Load { step: 0, slot }], Why::NotStored(None)),
-        (Limits::slots(2, 1), &[Store { step: 0, slot }, Load { step: 1, slot }], Why::NotStored(Some(0))),
+        (
+            Limits::slots(2, 1),
+            &[Store { step: 0, slot }, Load { step: 1, slot }],
+            Why::NotStored(Some(0)),
+        ),
         (Limits::slots(2, 1), &[Record { from: 0, to: 2 }], Why::TooManyTapes),
         (bytes, &[Store { step: 0, slot }, Record { from: 0, to: 1 }], Why::TooManyBytes(5)),
         (Limits::slots(2, 1), &[PrimalDone], Why::NotThePrimalsEnd),
-        (Limits::slots(2, 1), &[Advance { from: 0, to: 2 }, PrimalDone, Reverse { from: 0, to: 1 }], Why::AdjointElsewhere(2)),
-        (Limits::slots(2, 1), &[Advance { from: 0, to: 2 }, PrimalDone, Reverse { from: 1, to: 2 }], Why::NotRecorded),
+        (
+            Limits::slots(2, 1),
+            &[Advance { from: 0, to: 2 }, PrimalDone, Reverse { from: 0, to: 1 }],
+            Why::AdjointElsewhere(2),
+        ),
+        (
+            Limits::slots(2, 1),
+            &[Advance { from: 0, to: 2 }, PrimalDone, Reverse { from: 1, to: 2 }],
+            Why::NotRecorded,
+        ),
         (Limits::slots(2, 1), &[Advance { from: 0, to: 2 }, PrimalDone], Why::Unfinished),
     ];
     for (limits, actions, why) in wrong {
@@ -166,8 +185,12 @@ fn what_is_wrong_is_said() {
     }
     let held = [(0, Slot::Memory(5)), (1, Slot::Memory(7))];
     let checker = Checker::resumed(Limits::slots(2, 1), &held, false);
-    let refused = checker.run([Load { step: 1, slot: held[1].1 }, Store { step: 1, slot }]).unwrap_err();
-    assert_eq!(refused.to_string(), "action 1, store 1 in slot 0: more slots are taken than there are");
+    let refused =
+        checker.run([Load { step: 1, slot: held[1].1 }, Store { step: 1, slot }]).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "action 1, store 1 in slot 0: more slots are taken than there are"
+    );
 }
 
 #[test]

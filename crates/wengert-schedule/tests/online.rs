@@ -57,7 +57,8 @@ fn within_a_factor_of_a_known_end() {
             for end in n..=to {
                 let ends = stored.iter().skip(1).map(|(step, _)| *step).chain([end]);
                 let gaps = stored.iter().zip(ends).enumerate();
-                let gaps = gaps.map(|(k, ((from, _), to))| fewest_advances(to - from, (s - k) as u64));
+                let gaps =
+                    gaps.map(|(k, ((from, _), to))| fewest_advances(to - from, (s - k) as u64));
                 let back: u128 = gaps.sum();
                 // The plan for the way back takes longer than all the rest.
                 if end < 50 || end % 97 == 0 {

@@ -9,7 +9,8 @@ use wengert_schedule::*;
 #[track_caller]
 fn run(n: u64, [state, tape, bytes]: [u64; 3], times: &Times) -> Cost {
     let what = format!("{n} steps, states of {state}, tapes of {tape} bytes in {bytes}, {times:?}");
-    let schedule = InBytes::new(n, state, tape, bytes, times).unwrap_or_else(|e| panic!("{what}: {e}"));
+    let schedule =
+        InBytes::new(n, state, tape, bytes, times).unwrap_or_else(|e| panic!("{what}: {e}"));
     holds(schedule, Limits::bytes(n, state, tape, u128::from(bytes)), &what)
 }
 
@@ -24,8 +25,19 @@ fn no_way_is_faster() {
         let mut some = |most| random.below(most);
         let times = match k % 3 {
             0 => Times::EVALUATIONS,
-            1 => Times { advance: 1 + some(9), record: some(9), reverse: some(9), ..Times::default() },
-            _ => Times { advance: 1 + some(9), record: some(9), store: some(5), load: some(5), ..Times::default() },
+            1 => Times {
+                advance: 1 + some(9),
+                record: some(9),
+                reverse: some(9),
+                ..Times::default()
+            },
+            _ => Times {
+                advance: 1 + some(9),
+                record: some(9),
+                store: some(5),
+                load: some(5),
+                ..Times::default()
+            },
         };
         let room = Room { n: n as u32, state, tape, bytes, tapes: 32, disk_slots: 0 };
         let what = format!("{room:?}, {times:?}");

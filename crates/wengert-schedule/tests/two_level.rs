@@ -20,9 +20,22 @@ fn no_way_is_faster() {
         let n = 2 + random.below(5);
         let (slots, disk_slots) = (1 + random.below(3), random.below(4));
         let (disk_store, disk_load) = (random.below(4), random.below(4));
-        let times = Times { advance: 1 + random.below(3), record: 1, disk_store, disk_load, ..Times::default() };
+        let times = Times {
+            advance: 1 + random.below(3),
+            record: 1,
+            disk_store,
+            disk_load,
+            ..Times::default()
+        };
         let cost = run(n, slots as usize, disk_slots as usize, &times);
-        let room = Room { n: n as u32, state: 1, tape: 0, bytes: slots, tapes: 1, disk_slots: disk_slots as u32 };
+        let room = Room {
+            n: n as u32,
+            state: 1,
+            tape: 0,
+            bytes: slots,
+            tapes: 1,
+            disk_slots: disk_slots as u32,
+        };
         let best = least_time(&room, &times).map(u128::from);
         assert_eq!(Some(cost.time(&times)), best, "{room:?}, {times:?}");
     }
