@@ -183,8 +183,8 @@ impl Checker {
         checker.primal_done = primal_done;
         for (step, slot) in stored {
             match slot {
-                Slot::Memory(k) => checker.indices.0 = checker.indices.0.max(k + 1),
-                Slot::Disk(k) => checker.indices.1 = checker.indices.1.max(k + 1),
+                Slot::Memory(k) => checker.indices.0 = checker.indices.0.max(k.saturating_add(1)),
+                Slot::Disk(k) => checker.indices.1 = checker.indices.1.max(k.saturating_add(1)),
             }
             checker.slots.insert(*slot, *step);
         }
@@ -263,6 +263,7 @@ impl Checker {
                     return Err(Why::NotStored(held));
                 }
                 self.live = Some(step);
+                self.reached_end |= step == self.limits.steps;
                 match slot {
                     Slot::Memory(_) => self.cost.loads += 1,
                     Slot::Disk(_) => self.cost.disk_loads += 1,
@@ -382,8 +383,8 @@ impl Checker {
 
     fn note_bytes(&mut self) -> Result<(), Why> {
         let memory = (self.slots.len() - self.disk_held) as u128;
-        let bytes = memory * u128::from(self.limits.state_bytes)
-            + u128::from(self.tapes_held) * u128::from(self.limits.tape_bytes);
+        let tapes = u128::from(self.tapes_held) * u128::from(self.limits.tape_bytes);
+        let bytes = (memory * u128::from(self.limits.state_bytes)).saturating_add(tapes);
         if bytes > self.limits.bytes {
             return Err(Why::TooManyBytes(bytes));
         }

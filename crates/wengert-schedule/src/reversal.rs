@@ -21,35 +21,34 @@ pub(crate) struct Place {
     pub(crate) wanted: u64,
 }
 
-/// Slots in memory that hold nothing: those given back, and all from a number on.
+/// Slots that hold nothing: those given back, and all from a number on but for those taken.
 #[derive(Clone, Debug)]
 pub(crate) struct Spare {
     back: Vec<usize>,
     next: usize,
+    /// In falling order.
+    taken: Vec<usize>,
 }
 
 impl Spare {
     /// All but these.
     pub(crate) fn beside(taken: &[usize]) -> Spare {
         let mut taken = taken.to_vec();
-        taken.sort_unstable();
-        // Numbers in between, the lowest on top; more than there are of those taken are not needed to begin with.
-        let next = (0..).zip(&taken).take_while(|(k, slot)| k == *slot).count();
-        let mut back = Vec::new();
-        let mut end = next;
-        for slot in &taken[next..] {
-            back.extend(end..*slot);
-            end = slot + 1;
-        }
-        back.reverse();
-        Spare { back, next: end }
+        taken.sort_unstable_by(|a, b| b.cmp(a));
+        Spare { back: Vec::new(), next: 0, taken }
     }
 
+    /// The one given back last, or the lowest.
     pub(crate) fn take(&mut self) -> usize {
-        self.back.pop().unwrap_or_else(|| {
+        if let Some(slot) = self.back.pop() {
+            return slot;
+        }
+        while self.taken.last() == Some(&self.next) {
+            self.taken.pop();
             self.next += 1;
-            self.next - 1
-        })
+        }
+        self.next += 1;
+        self.next - 1
     }
 
     pub(crate) fn give(&mut self, slot: usize) {

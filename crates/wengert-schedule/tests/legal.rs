@@ -215,3 +215,62 @@ fn impossible_schedules() {
     assert_eq!(online.ended(1), Ok(()));
     assert_eq!(online.ended(1).unwrap_err(), Impossible::OtherLength);
 }
+
+/// Numbers at the ends of their ranges: an answer, never a panic, and legal as far as it is run.
+#[test]
+fn extreme_numbers() {
+    let mut random = Random(seed());
+    let mut some = || match random.below(6) {
+        0 => random.below(4),
+        1 => u64::MAX - random.below(3),
+        2 => 1 << random.below(64),
+        3 => random.bits() >> random.below(64),
+        4 => 1_000_000_000_000,
+        _ => random.below(1000),
+    };
+    fn begins(schedule: Result<impl Schedule, Impossible>, limits: Limits, what: &str) {
+        let Ok(schedule) = schedule else { return };
+        let mut checker = Checker::new(limits);
+        for action in schedule.take(2000) {
+            checker.act(action).unwrap_or_else(|e| panic!("{what}: {e}"));
+        }
+    }
+    for _ in 0..count(150) {
+        let (n, slots, disk_slots) = (some(), some() as usize, some() as usize);
+        let (state, tape, bytes) = (some(), some(), some());
+        let times = Times {
+            advance: some(),
+            record: some(),
+            reverse: some(),
+            store: some(),
+            load: some(),
+            disk_store: some(),
+            disk_load: some(),
+        };
+        let what = format!("{n} {slots} {disk_slots} {state} {tape} {bytes} {times:?}");
+        let free = Limits { disk_slots, ..Limits::none(n) };
+        begins(Ok(StoreAll::new(n)), free, &what);
+        begins(Ok(RecomputeAll::new(n)), free, &what);
+        begins(Uniform::new(n, slots), Limits { slots, ..free }, &what);
+        begins(Binomial::new(n, slots), Limits::slots(n, slots), &what);
+        begins(
+            TwoLevel::new(n, slots, disk_slots, &times),
+            Limits { disk_slots, ..Limits::slots(n, slots) },
+            &what,
+        );
+        let sized = InBytes::new(n, state, tape, bytes, &times);
+        if let Ok(schedule) = &sized {
+            assert!(schedule.cost().peak_bytes <= u128::from(bytes), "{what}");
+        }
+        begins(sized, Limits::bytes(n, state, tape, bytes.into()), &what);
+        let taken = [disk_slots, slots].map(|slot| slot.min(usize::MAX - 1));
+        let resumed = Resume::new(&[(0, taken[0]), (state, taken[1])], slots, n, true);
+        if let Ok(schedule) = resumed {
+            let held = [(0, Slot::Memory(taken[0])), (state, Slot::Memory(taken[1]))];
+            let mut checker = Checker::resumed(Limits::slots(n, slots), &held, true);
+            for action in schedule.take(2000) {
+                checker.act(action).unwrap_or_else(|e| panic!("{what}: {e}"));
+            }
+        }
+    }
+}

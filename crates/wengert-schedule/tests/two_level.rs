@@ -40,3 +40,35 @@ fn no_way_is_faster() {
         assert_eq!(Some(cost.time(&times)), best, "{room:?}, {times:?}");
     }
 }
+
+#[test]
+fn end_points() {
+    let slow = Times { disk_store: 1_000_000, disk_load: 1_000_000, ..Times::EVALUATIONS };
+    let fast = Times::EVALUATIONS;
+    for n in [1, 2, 10, 300] {
+        for s in 1..=4 {
+            let memory = fewest_advances(n, s as u64);
+            assert_eq!(run(n, s, 0, &fast).advances, memory);
+            assert_eq!(run(n, s, 50, &slow).advances, memory);
+            // A disk as fast as memory is memory, but for a copy of the first state in each.
+            let cost = run(n, s, 7, &fast);
+            assert!(cost.advances <= memory && cost.advances >= fewest_advances(n, s as u64 + 7));
+            // All states on disk.
+            assert_eq!(run(n, s, 1000, &fast).advances, u128::from(n) - 1);
+        }
+    }
+}
+
+/// Long loops are cut at multiples of a number of steps.
+#[test]
+fn groups_lose_little() {
+    let times = Times { disk_store: 20, disk_load: 10, ..Times::EVALUATIONS };
+    // As planned step by step, and with tables that are as much too small as for longer loops.
+    for (n, slots, disk_slots, exact) in [(2000, 5, 8, None), (100_000, 5, 8, Some(1.02))] {
+        let cost = run(n, slots, disk_slots, &times);
+        let bound = fewest_advances(n, (slots + disk_slots) as u64) + u128::from(n);
+        let ratio = cost.time(&times) as f64 / bound as f64;
+        println!("{n} steps: {ratio:.4} of what as many slots in memory would take");
+        assert!(exact.is_none_or(|_: f64| ratio < 1.35), "{ratio}");
+    }
+}
