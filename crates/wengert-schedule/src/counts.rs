@@ -117,7 +117,7 @@ pub(crate) struct Tally {
 }
 
 /// Counts stores. One side of every [`split`] is as many steps as fit, for which there is a formula, so this follows the other
-/// side only: as many turns as there are slots and repeats.
+/// side only: at most as many turns as there are slots and repeats. Those that could be billions are taken at once.
 pub(crate) fn tally(n: u64, slots: u64) -> Tally {
     // Stores for as many steps as fit, where the first state is stored.
     let full = |slots: u64, r: u64| {
@@ -135,6 +135,29 @@ pub(crate) fn tally(n: u64, slots: u64) -> Tally {
             tally.stores += u128::from(n) - 2;
             tally.peak = tally.peak.max(held + n - 2);
             break;
+        }
+        if r == 2 {
+            let turns = turns_of_two_repeats(n, slots);
+            if turns > 0 {
+                let s = u128::from(slots);
+                tally.stores += turns * s - turns * (turns - 1) / 2;
+                tally.peak = tally.peak.max(held + slots - 1);
+                n -= (turns * (s + 1) - turns * (turns - 1) / 2) as u64;
+                (slots, held) = (slots - turns as u64, held + turns as u64);
+                r = repeats(n, slots);
+                continue;
+            }
+        }
+        if slots == 2 {
+            // The last branch below would be taken again and again, each time with one repeat and so one step less.
+            let room = capacity(2, r - 1).saturating_sub(u128::from(n - r)).min(u128::from(r) - 1);
+            if room > 0 {
+                tally.stores += room;
+                tally.peak = tally.peak.max(held + 1);
+                n -= (room * u128::from(r) - room * (room - 1) / 2) as u64;
+                r -= room as u64;
+                continue;
+            }
         }
         let before = split_of(n, slots, r);
         let behind = n - before;
@@ -155,6 +178,20 @@ pub(crate) fn tally(n: u64, slots: u64) -> Tally {
         }
     }
     tally
+}
+
+/// With two repeats, a side that is full has one step more than there are slots. So many times there is one more such side, with
+/// one slot less each time.
+fn turns_of_two_repeats(n: u64, slots: u64) -> u128 {
+    let (n, s) = (u128::from(n), u128::from(slots));
+    // Whether there is one after so many.
+    let another = |k: u128| n + k * k.saturating_sub(1) / 2 + 2 * k > k * (s + 1) + 2 * s;
+    let (mut low, mut high) = (0, s - 1);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if another(middle) { low = middle + 1 } else { high = middle }
+    }
+    low
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use crate::cost::{Cost, Times};
 use crate::counts::fewest_advances;
 use crate::reversal::{Reversal, Spare};
 use crate::schedule::{Impossible, Schedule};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 /// How many sums a table may take to compute.
@@ -159,6 +159,8 @@ impl TwoLevel {
     fn tally(mut self) -> Cost {
         let mut cost = Cost::default();
         let mut held = 0;
+        // Many are as long as others.
+        let mut known: HashMap<u64, Cost> = HashMap::new();
         while let Some(part) = self.parts.pop() {
             let (Part::Fresh { from, to, .. } | Part::Stored { from, to, .. }) = part;
             self.go_on(part);
@@ -176,7 +178,8 @@ impl TwoLevel {
             }
             if self.inner.take().is_some() {
                 let n = self.step(to) - self.step(from);
-                let inner = Reversal::cost_from_live(n, self.slots);
+                let slots = self.slots;
+                let inner = *known.entry(n).or_insert_with(|| Reversal::cost_from_live(n, slots));
                 cost.advances += inner.advances;
                 cost.records += inner.records;
                 cost.stores += inner.stores;
