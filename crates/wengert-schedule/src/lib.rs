@@ -80,6 +80,10 @@
 //! behind most schedules), then one file for each kind: `plain`, `binomial`, `resume`, `online`, `sized`, `two_level`.
 #![forbid(unsafe_code)]
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod action;
 mod binomial;
 mod check;

@@ -183,6 +183,16 @@ fn what_is_wrong_is_said() {
         let refused = Checker::new(limits).run(actions.iter().copied()).unwrap_err();
         assert_eq!(refused.why, why, "{refused}");
     }
+    // The same steps, a part of them, or steps around them.
+    for (from, to) in [(0, 4), (0, 1), (1, 2), (3, 4), (0, 3)] {
+        let slot = Slot::Memory(1);
+        let mut actions = vec![Store { step: 0, slot: Slot::Memory(0) }];
+        actions.extend((1..4).map(|k| Advance { from: k - 1, to: k }).take(from as usize));
+        actions.extend([Store { step: from, slot }, Load { step: 0, slot: Slot::Memory(0) }]);
+        actions.extend([Record { from: 0, to: 4 }, Load { step: from, slot }, Record { from, to }]);
+        let refused = Checker::new(Limits::none(5)).run(actions).unwrap_err();
+        assert_eq!(refused.why, Why::RecordedAgain, "{refused}");
+    }
     let held = [(0, Slot::Memory(5)), (1, Slot::Memory(7))];
     let checker = Checker::resumed(Limits::slots(2, 1), &held, false);
     let refused =

@@ -43,7 +43,7 @@ fn no_way_is_cheaper_for_random_states() {
     for (n, slots) in [(13, 2), (13, 3), (12, 5)] {
         let search = Search::new(n, slots);
         for _ in 0..count(200) {
-            let mask = (random.bits() & random.bits()) as u32 % (1 << n) | 1;
+            let mask = ((random.bits() & random.bits()) as u32 % (1 << n)) | 1;
             let stored = stored(mask);
             let schedule = Resume::new(&stored, slots, n, true).unwrap();
             let cost = run(schedule, &stored, slots, n);
