@@ -6,6 +6,7 @@ const CORE: &str = "wengert-core";
 const RUNTIME: &str = "wengert-runtime";
 const WHOLE: &str = "wengert";
 const SCHEDULE: &str = "wengert-schedule";
+const COMMAND: &str = "wengert-cli";
 
 type Tests = &'static [(&'static str, &'static str)];
 
@@ -15,6 +16,7 @@ const ARRAYS: Tests = &[(CORE, "arrays"), (CORE, "generated"), (CORE, "filetests
 const NESTED: Tests = &[(CORE, "nesting"), (CORE, "nesting_generated"), (CORE, "filetests")];
 const ROWS: Tests = &[(CORE, "rules")];
 const FREE: Tests = &[(CORE, "free"), (CORE, "lib"), (CORE, "filetests")];
+const TILES: Tests = &[(CORE, "tiles")];
 const CHOSEN: Tests = &[(WHOLE, "chosen"), (CORE, "generated")];
 const STORES: Tests = &[(CORE, "generated"), (CORE, "lib"), (CORE, "filetests")];
 const FMA: Tests = &[(CORE, "generated"), (CORE, "arrays"), (CORE, "filetests")];
@@ -29,6 +31,7 @@ const PLACED: Tests = &[(SCHEDULE, "online")];
 const MIXED: Tests = &[(SCHEDULE, "sized"), (SCHEDULE, "legal")];
 const LEVELS: Tests = &[(SCHEDULE, "two_level")];
 const JUDGED: Tests = &[(SCHEDULE, "legal")];
+const CACHE: Tests = &[(COMMAND, "compilers")];
 
 /// Every fault.
 pub(crate) const FAULTS: &[Fault] = &[
@@ -328,6 +331,54 @@ pub(crate) const FAULTS: &[Fault] = &[
         to: "let _ = room;",
         tests: FREE,
     },
+    // Arrays that are handed on in turn are taken for others in the next step.
+    Fault {
+        name: "tiles-storage",
+        file: "crates/wengert-core/src/transform/tiles/find.rs",
+        from: "least = least.min(at);",
+        to: "",
+        tests: TILES,
+    },
+    // Steps follow each other a block too early.
+    Fault {
+        name: "tiles-delay",
+        file: "crates/wengert-core/src/transform/tiles.rs",
+        from: "let delay = divided_up(b, apart, rows);",
+        to: "let delay = b.prim(Prim::IDiv, &[apart, rows]);",
+        tests: TILES,
+    },
+    // Passes are taken not to depend on each other.
+    Fault {
+        name: "tiles-groups",
+        file: "crates/wengert-core/src/transform/tiles/find.rs",
+        from: "last.group + i64::from(!are_in_step(&all))",
+        to: "last.group + 0 * i64::from(!are_in_step(&all))",
+        tests: TILES,
+    },
+    // After the last steps arrays are where they were before the first.
+    Fault {
+        name: "tiles-turns",
+        file: "crates/wengert-core/src/transform/tiles.rs",
+        from: "let turns = b.prim(Prim::IMod, &[count, order]);",
+        to: "let turns = b.prim(Prim::IMod, &[zero, order]);",
+        tests: TILES,
+    },
+    // A step behind the last one runs.
+    Fault {
+        name: "tiles-last",
+        file: "crates/wengert-core/src/transform/tiles.rs",
+        from: "let to = b.select(runs, to, from);",
+        to: "let _ = runs;",
+        tests: TILES,
+    },
+    // What numbers say is believed however large they are.
+    Fault {
+        name: "tiles-large",
+        file: "crates/wengert-core/src/transform/tiles.rs",
+        from: "question.within(b, -LARGE * LARGE, offset, LARGE * LARGE);",
+        to: "",
+        tests: TILES,
+    },
     // A sum is read from the wrong end of the range of its second term.
     Fault {
         name: "range-of-a-difference",
@@ -350,6 +401,22 @@ pub(crate) const FAULTS: &[Fault] = &[
         file: "crates/wengert-runtime/src/jit/pairs.rs",
         from: "moves && apart && (ahead",
         to: "let _ = apart;\n        moves && (ahead",
+        tests: NATIVE,
+    },
+    // Pairs that run together all write to the place of the first one.
+    Fault {
+        name: "pairs-together",
+        file: "crates/wengert-runtime/src/jit/pairs.rs",
+        from: "self.b.ins().store(flags, both, address, more);",
+        to: "self.b.ins().store(flags, both, address, 0 * more);",
+        tests: NATIVE,
+    },
+    // An index that counts on is looked at where it starts only.
+    Fault {
+        name: "ahead-room",
+        file: "crates/wengert-runtime/src/jit/ahead.rs",
+        from: "self.b.ins().isub(len, way)",
+        to: "len",
         tests: NATIVE,
     },
     // The last iteration of an odd number is left out.
@@ -648,6 +715,62 @@ pub(crate) const FAULTS: &[Fault] = &[
         to: "u8::from(consumed) * 0",
         tests: NATIVE,
     },
+    // A product of several iterations is taken from the row of another.
+    Fault {
+        name: "products-other-row",
+        file: "crates/wengert-runtime/src/jit/batches.rs",
+        from: "let number = self.b.ins().isub(t, first);",
+        to: "let number = self.b.ins().isub(first, first);",
+        tests: NATIVE,
+    },
+    // Products are computed ahead although the loop changes the matrix.
+    Fault {
+        name: "products-changed-matrix",
+        file: "crates/wengert-runtime/src/jit/batches.rs",
+        from: "|| !outside(matrix)",
+        to: "",
+        tests: NATIVE,
+    },
+    // A part of a row is taken for all of it.
+    Fault {
+        name: "products-part-of-a-row",
+        file: "crates/wengert-runtime/src/jit/batches.rs",
+        from: "IntCC::Equal, rows.dims()[1], k",
+        to: "IntCC::Equal, k, k",
+        tests: NATIVE,
+    },
+    // Both lanes of a pair take the other side of a branch.
+    Fault {
+        name: "pair-other-side",
+        file: "crates/wengert-runtime/src/jit/sides.rs",
+        from: "self.choose(condition, then, otherwise)",
+        to: "self.choose(condition, otherwise, then)",
+        tests: NATIVE,
+    },
+    // The dots of two vectors at a time are those of the first one.
+    Fault {
+        name: "products-second-vector",
+        file: "crates/wengert-runtime/src/wide/products.rs",
+        from: "V::trees(second)",
+        to: "V::trees(first)",
+        tests: POOL,
+    },
+    // An array is freed twice.
+    Fault {
+        name: "small-freed-twice",
+        file: "crates/wengert-runtime/src/small.rs",
+        from: "        self.bytes[(address - self.base) / LINE] = 0;\n",
+        to: "",
+        tests: POOL,
+    },
+    // An array on a tape is handed out although another has been pushed to its place.
+    Fault {
+        name: "held-stale-array",
+        file: "crates/wengert-runtime/src/held.rs",
+        from: "is_some_and(|last| *last >= slot as u64)",
+        to: "is_some_and(|last| *last > u64::MAX)",
+        tests: POOL,
+    },
     // Whoever writes that a recorded loop is parallel is believed.
     Fault {
         name: "believed-plan",
@@ -719,5 +842,37 @@ pub(crate) const FAULTS: &[Fault] = &[
         from: "if before || behind || to > self.adjoint {",
         to: "if to > self.adjoint {",
         tests: JUDGED,
+    },
+    // What was compiled is kept under a name that does not say who vouches for its plans.
+    Fault {
+        name: "kept-without-origin",
+        file: "crates/wengert-core/src/ir/origin.rs",
+        from: "self.vouched().hash(state);",
+        to: "",
+        tests: MADE,
+    },
+    // Operations read from disk are believed to fit their operands.
+    Fault {
+        name: "believed-tables",
+        file: "crates/wengert-runtime/src/cc/tables.rs",
+        from: "&& kernels.iter().all(fits_kernel)",
+        to: "&& kernels.iter().all(|k| fits_kernel(k) || true)",
+        tests: POOL,
+    },
+    // A library of one compiler serves another.
+    Fault {
+        name: "any-compiler",
+        file: "crates/wengert-runtime/src/cc/mod.rs",
+        from: "if host != tables.host {",
+        to: "if host.is_empty() {",
+        tests: CACHE,
+    },
+    // The code of a program is no part of the name it is kept under.
+    Fault {
+        name: "kept-without-code",
+        file: "crates/wengert-core/src/ir/func.rs",
+        from: "(name, results, body, values).hash(state);",
+        to: "let _ = body;\n        (name, results, values).hash(state);",
+        tests: MADE,
     },
 ];

@@ -244,6 +244,29 @@ fn damaged_tables_are_made_again() {
     assert_eq!(folder.tables(), found);
 }
 
+/// What one compiler has made is not for another.
+#[test]
+fn compilers_have_libraries_of_their_own() {
+    let folder = Folder::new("others");
+    if !there_is_a_compiler() {
+        return;
+    }
+    let run = |compiler: Option<&str>| {
+        let mut command = command(&folder, &GRAD);
+        command.envs(compiler.map(|compiler| ("CC", compiler)));
+        told(command.output().unwrap())
+    };
+    let wanted = run(None);
+    assert_eq!(folder.libraries().len(), 1);
+    let other =
+        folder.script("[ \"$1\" = --version ] && { echo other 1.0; exit 0; }\nexec cc \"$@\"");
+    for _ in 0..2 {
+        assert_eq!(run(Some(&other)), wanted);
+        assert_eq!(run(None), wanted);
+        assert_eq!((folder.libraries().len(), folder.tables().len()), (2, 1));
+    }
+}
+
 /// The same program further down in its file shares the library, and errors name the lines where it stands.
 #[test]
 fn programs_that_move_share_a_library() {

@@ -12,7 +12,7 @@ use wengert_core::ops::{Array, Scalar, kernels};
 use wengert_core::span::{Diagnostic, Span};
 use wengert_core::transform::{
     carries, copies, dce, deferred, derivative, elementwise, fma, fuse, hoist, inline, jvp, parts,
-    pipeline, reuse, scalars, simplify, stores, unroll, views, vjp,
+    pipeline, reuse, scalars, simplify, stores, tiles, unroll, views, vjp,
 };
 
 /// Iterations a `while` loop of a file test may take.
@@ -186,6 +186,7 @@ impl<'a> FileTest<'a> {
             "fuse" => Ok(alone(fuse::loops(func))),
             "copies" => Ok(alone(copies::remove(func))),
             "reuse" => Ok(alone(reuse::storage(func))),
+            "tiles" => Ok(alone(tiles::steps(func))),
             "deferred" => Ok(alone(deferred::products(func))),
             "pipeline" => piped().map(alone),
             "pipeline-module" => ready(),

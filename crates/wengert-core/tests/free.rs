@@ -419,6 +419,8 @@ fn choices() -> Vec<Passes> {
             Passes { fuse: on, ..base },
             Passes { copies: on, ..base },
             Passes { reuse: on, ..base },
+            Passes { tiles: on, ..base },
+            Passes { parts: on, ..base },
             Passes { deferred: on, ..base },
             Passes { hoist: on, ..base },
         ]);

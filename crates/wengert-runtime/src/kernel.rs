@@ -84,19 +84,21 @@ impl Kernel {
                 return wide::update(op, shape, x, &operands[1..]);
             }
             Work::Array(op) => wide::compute(op, &operands)?,
-            Work::Fill => {
+            Work::Fill | Work::Blank => {
                 let (value, dims) =
                     operands.split_last().unwrap_or_else(|| unreachable!("verified"));
                 let shape = kernels::dims(dims)?;
                 let Operand::Scalar(value) = value else { unreachable!("verified") };
-                let no_room = kernels::no_room(&shape);
-                Computed::Array(Array::filled(shape, *value).ok_or(no_room)?)
-            }
-            Work::Blank => {
-                let (_, dims) = operands.split_last().unwrap_or_else(|| unreachable!("verified"));
-                let shape = kernels::dims(dims)?;
-                let room = shaped::checked_count(&shape).and_then(|n| arrays.blank(n));
-                let address = room.ok_or_else(|| kernels::no_room(&shape))?;
+                let count = shaped::checked_count(&shape);
+                let address = match (&self.work, value) {
+                    (Work::Blank, _) => count.and_then(|n| arrays.blank(n)),
+                    (_, Scalar::F64(value)) => count.and_then(|n| arrays.fill(n, *value)),
+                    _ => {
+                        let filled = Array::filled(shape.clone(), *value);
+                        filled.map(|array| arrays.own(array.data))
+                    }
+                };
+                let address = address.ok_or_else(|| kernels::no_room(&shape))?;
                 // SAFETY: there is room for an address and as many dimensions.
                 let room = unsafe { slice::from_raw_parts_mut(frame.add(at), 1 + shape.len()) };
                 put(room, address, &shape);

@@ -17,6 +17,7 @@
 
 use crate::context::Context;
 use crate::control::DefaultFloats;
+use crate::jit::lanes::LANES;
 use crate::jit::link::{Frame, Plan, Step};
 use crate::jit::site::SiteKind;
 use crate::program::Stats;
@@ -28,6 +29,7 @@ use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 use wengert_core::ir::Phase;
 use wengert_core::ir::parallel::MOST_TRIPS;
+use wengert_core::ir::pieces::{Split, trips};
 
 /// The most pieces of a loop: enough for threads that are done early to take one more.
 const PIECES: u64 = 64;
@@ -99,6 +101,8 @@ struct Task<'t> {
     /// The words of the parameters.
     words: Vec<u64>,
     caller: ThreadId,
+    /// Pieces are so many iterations long, or a multiple of that; only the last one may be shorter.
+    unit: u64,
     pieces: u64,
     /// The next piece to be taken.
     next: AtomicUsize,
@@ -107,19 +111,24 @@ struct Task<'t> {
 }
 
 impl Task<'_> {
-    fn new(step: Step, frame: &Frame, words: Vec<u64>) -> Task<'_> {
-        let trips = trips((words[0] as i64, words[1] as i64));
+    /// The same for a phase and for the way back, if the number of workers is.
+    fn new(step: Step, frame: &Frame, words: Vec<u64>, workers: usize) -> Task<'_> {
+        let trips = trips(words[0] as i64, words[1] as i64);
         let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
         let caller = std::thread::current().id();
-        Task { step, frame, words, caller, pieces: trips.min(PIECES), next, failed }
+        // Where there are enough, as many as run in lockstep.
+        let lanes = LANES as u64;
+        let unit = if trips / lanes >= 2 * workers as u64 { lanes } else { 1 };
+        let pieces = trips.div_ceil(unit).min(PIECES);
+        Task { step, frame, words, caller, unit, pieces, next, failed }
     }
 
     /// The first iteration of a piece.
     fn start(&self, piece: u64) -> i64 {
-        let (from, trips) =
-            (self.words[0] as i64, trips((self.words[0] as i64, self.words[1] as i64)));
-        let (each, more) = (trips / self.pieces, trips % self.pieces);
-        from + (each * piece + piece.min(more)) as i64
+        let (from, to) = (self.words[0] as i64, self.words[1] as i64);
+        let trips = trips(from, to);
+        let split = Split::new(trips.div_ceil(self.unit), self.pieces);
+        from + trips.min(self.unit * split.start(piece)) as i64
     }
 
     /// Runs a piece; gives back the end of the tape after it.
@@ -145,10 +154,6 @@ impl Task<'_> {
         let top = self.frame.tape.map_or(top, |(_, given_back)| frame[given_back] as usize);
         (status == 0).then_some(top)
     }
-}
-
-fn trips((from, to): (i64, i64)) -> u64 {
-    to.saturating_sub(from).max(0).cast_unsigned()
 }
 
 impl Work<'_, '_> {
@@ -278,7 +283,7 @@ pub(crate) unsafe fn drive<'p>(
     // SAFETY: the frame begins with the words of the parameters.
     let words = unsafe { slice::from_raw_parts(at, frame.params) }.to_vec();
     let range = (words[0] as i64, words[1] as i64);
-    let trips = trips(range);
+    let trips = trips(range.0, range.1);
     let (step, pace) = match phase {
         Phase::Forward => (plan.record, &plan.pace[0]),
         Phase::Reverse => (plan.reverse, &plan.pace[1]),
@@ -318,7 +323,7 @@ pub(crate) unsafe fn drive<'p>(
     if let Some((given, _)) = frame.tape {
         left = workers.share(main, words[given] as usize, runs.len(), &room);
     }
-    let task = Task::new(step, frame, words);
+    let task = Task::new(step, frame, words, runs.len());
     let mut works: Vec<Work> = workers
         .workers
         .iter_mut()

@@ -4,7 +4,7 @@
 //! failure gives back the smallest program found that fails the same way. [`run`] does so for many.
 //!
 //! Reading order: [`program`] (what is generated; scalar expressions are in `scalar`, branches and loops in
-//! `control`, arrays in `vector`, `small` and `tensor`), [`case`]
+//! `control`, arrays in `vector`, `small` and `tensor`; loops over time alone in [`stencils`]), [`case`]
 //! (what is checked; loops in two parts in `compose`, arguments that do not fit in `unusual`), [`shrink`], [`coverage`].
 //!
 //! ```
@@ -26,6 +26,7 @@ pub mod program;
 mod scalar;
 pub mod shrink;
 mod small;
+pub mod stencils;
 mod tensor;
 mod unusual;
 mod vector;

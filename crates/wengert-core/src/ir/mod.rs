@@ -3,7 +3,7 @@
 //! Reading order: [`types`] (types, operations), [`func`] (functions, blocks, instructions),
 //! [`infer`] (result types of each operation), [`builder`] (how programs are made), [`print`] and
 //! [`parse`] (the text form), [`verify`] (what a well-formed program is), [`uses`] (who uses what), [`parallel`] (loops
-//! whose iterations can run in any order), [`origin`] (who has made a module).
+//! whose iterations can run in any order), [`pieces`] (parts of their ranges), [`origin`] (who has made a module).
 
 pub mod builder;
 mod fold;
@@ -13,6 +13,7 @@ mod lex;
 pub mod origin;
 pub mod parallel;
 pub mod parse;
+pub mod pieces;
 pub mod print;
 mod ranges;
 mod same;

@@ -5,7 +5,8 @@
 //!
 //! A loop that makes arrays makes arrays of the same sizes in every iteration. New memory from the system comes
 //! page by page, which takes longer than to fill it, so storage of doubles that has been given back is kept for
-//! the next array of its size: per thread, and not more than [`KEEP`] bytes.
+//! the next array of its size: per thread, and not more than [`KEEP`] bytes, or [`KEEP_MOST`] where that is little beside
+//! what the system has left (a program called again keeps as many states of its loop as before).
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -18,8 +19,14 @@ pub type Available = fn() -> Option<u64>;
 /// Smaller requests are not worth the question.
 const LARGE: usize = 256 << 20;
 
-/// Bytes of storage that a thread keeps.
+/// Bytes of storage that a thread keeps, without asking how much is left.
 pub const KEEP: usize = 64 << 20;
+
+/// Bytes of storage that a thread keeps at most.
+pub const KEEP_MOST: usize = 1 << 30;
+
+/// How many times what a thread keeps must be left, for it to be little.
+const LITTLE: u64 = 16;
 
 /// Smaller storage is not worth keeping: an allocator has it at hand.
 const SMALL: usize = 32 << 10;
@@ -36,6 +43,29 @@ struct Spare {
     /// By how many elements there is room for.
     by_size: HashMap<usize, Vec<Vec<f64>>>,
     bytes: usize,
+    /// How much more than [`KEEP`] may be kept, as far as has been asked.
+    more: usize,
+    /// Whether there was too little left once: then nobody asks again.
+    refused: bool,
+}
+
+impl Spare {
+    /// Whether there is room for so many bytes more.
+    fn takes(&mut self, bytes: usize) -> bool {
+        self.takes_of(bytes, AVAILABLE.get().copied())
+    }
+
+    /// The same, where the system has that much left.
+    fn takes_of(&mut self, bytes: usize, available: Option<Available>) -> bool {
+        let wanted = self.bytes + bytes;
+        if wanted > KEEP + self.more && wanted <= KEEP_MOST && !self.refused {
+            let enough = (self.more + 2 * KEEP) as u64 * LITTLE;
+            let left = available.and_then(|available| available());
+            self.refused = left.is_none_or(|left| left < enough);
+            self.more += if self.refused { 0 } else { KEEP };
+        }
+        wanted <= (KEEP + self.more).min(KEEP_MOST)
+    }
 }
 
 /// Says how to find out how much memory is left. The first to say so counts.
@@ -93,7 +123,7 @@ pub fn give_back(storage: Vec<f64>) {
     // Not while the thread ends: then it is freed.
     let _ = SPARE.try_with(|spare| {
         let mut spare = spare.borrow_mut();
-        if spare.bytes + bytes <= KEEP {
+        if spare.takes(bytes) {
             spare.bytes += bytes;
             spare.by_size.entry(n).or_default().push(storage);
         }
@@ -138,6 +168,24 @@ mod tests {
         assert!(again.as_ptr() == at && again.is_empty() && again.capacity() == 10_000);
         let third: Vec<f64> = vector(10_000);
         assert_ne!(third.as_ptr(), at, "it is in use");
+    }
+
+    #[test]
+    fn more_is_kept_where_there_is_plenty() {
+        let kept = |left: Option<Available>| {
+            let mut spare = Spare::default();
+            for _ in 0..40 {
+                if spare.takes_of(KEEP / 2, left) {
+                    spare.bytes += KEEP / 2;
+                }
+            }
+            spare.bytes
+        };
+        assert_eq!(kept(None), KEEP);
+        assert_eq!(kept(Some(|| None)), KEEP);
+        assert_eq!(kept(Some(|| Some(1 << 60))), KEEP_MOST);
+        let some: Available = || Some(3 * KEEP as u64 * LITTLE);
+        assert_eq!(kept(Some(some)), 3 * KEEP);
     }
 
     #[test]

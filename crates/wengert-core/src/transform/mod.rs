@@ -7,7 +7,7 @@
 //! [`stores`], [`registers`], [`expand`]. [`pipeline`] is the fixed order they run in, [`account`] what the
 //! first ones save.
 //! What happens to whole arrays after differentiation: [`shapes`] (what is known of them), [`elementwise`],
-//! [`fuse`], [`copies`], [`reuse`], [`deferred`]; for C compilers, [`flatten`].
+//! [`fuse`], [`copies`], [`reuse`], [`tiles`], [`deferred`]; for C compilers, [`flatten`].
 
 pub mod account;
 pub mod activity;
@@ -39,6 +39,7 @@ pub mod spread;
 pub mod stores;
 #[cfg(test)]
 mod testing;
+pub mod tiles;
 pub mod unroll;
 pub mod views;
 pub mod vjp;

@@ -4,7 +4,7 @@
 //! what a program means and are never switched off. Passes after differentiation change no bit.
 
 use super::{calls, carries, copies, dce, deferred, elementwise, expand, fma, fuse, hoist, inline};
-use super::{parts, reuse, scalars, simplify, unroll, views};
+use super::{parts, reuse, scalars, simplify, tiles, unroll, views};
 use crate::ir::{Func, Module, Op, parallel, verify};
 use crate::span::Diagnostic;
 use std::sync::Arc;
@@ -144,6 +144,7 @@ pub struct Passes {
     pub fuse: bool,
     pub copies: bool,
     pub reuse: bool,
+    pub tiles: bool,
     pub deferred: bool,
     pub hoist: bool,
 }
@@ -156,6 +157,7 @@ impl Passes {
         fuse: true,
         copies: true,
         reuse: true,
+        tiles: true,
         deferred: true,
         hoist: true,
     };
@@ -171,6 +173,7 @@ impl Passes {
             deferred: on(4),
             hoist: on(5),
             parts: on(6),
+            tiles: on(7),
         }
     }
 
@@ -181,6 +184,7 @@ impl Passes {
         fuse: false,
         copies: false,
         reuse: false,
+        tiles: false,
         deferred: false,
         hoist: false,
     };
@@ -250,6 +254,12 @@ const FREE: &[Free] = &[
         about: "dead arrays give their storage to new ones",
         on: |p| p.reuse,
         pass: |m| each(m, reuse::storage),
+    },
+    Free {
+        name: "tiles",
+        about: "loops over arrays take several steps in one pass",
+        on: |p| p.tiles,
+        pass: |m| each(m, tiles::steps),
     },
     Free {
         name: "deferred",

@@ -4,7 +4,8 @@
 //! (`LoopPlan`), whose one function runs a range. No bit changes: an iteration has nothing to do with others.
 
 use super::copy::{Copier, rebuild};
-use super::vjp::chunks::{counted, trips};
+use super::vjp::chunks::counted;
+use crate::ir::pieces::trips_code;
 use crate::ir::{Builder, Func, Inst, LoopPlan, Module, Op, Phase, Type, Value};
 use crate::ops::Prim;
 use std::sync::Arc;
@@ -75,7 +76,7 @@ fn captures(func: &Func, inst: &Inst) -> Vec<Value> {
 fn drive(func: &Func, name: &str, copier: &mut Copier, b: &mut Builder, inst: &Inst) {
     let args = copier.all(func, b, &inst.args);
     let zero = b.i64(0);
-    let trips = trips(b, args[0], args[1]);
+    let trips = trips_code(b, args[0], args[1]);
     let mut given = vec![zero, trips];
     given.extend(&args[2..]);
     given.extend(copier.all(func, b, &captures(func, inst)));

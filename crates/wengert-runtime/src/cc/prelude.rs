@@ -1,10 +1,10 @@
 //! What stands before every program in C, and how numbers are written in it.
 
 /// Part of the key of compiled objects: goes up when the same program is printed otherwise.
-pub(super) const VERSION: u32 = 3;
+pub(super) const VERSION: u32 = 4;
 
 /// What stands before every program.
-pub(super) const PRELUDE: &str = "\
+const PRELUDE: &str = "\
 typedef unsigned char u8;
 typedef unsigned int u32;
 typedef unsigned long long u64;
@@ -34,8 +34,39 @@ static inline u64 whole(double x) {
 }
 ";
 
+/// What stands before these texts.
+pub(super) fn before<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
+    let lanes = texts.into_iter().any(|text| text.contains("v8d") || text.contains("v8u"));
+    format!("{PRELUDE}{}", if lanes { LANES } else { "" })
+}
+
+/// Eight lanes. What compilers have no operation for is a loop, which they make one instruction of. Nothing of this is
+/// called from elsewhere, so how vectors are handed over is no matter.
+const LANES: &str = "\
+#pragma GCC diagnostic ignored \"-Wpsabi\"
+typedef double v8d __attribute__((vector_size(64)));
+typedef u64 v8u __attribute__((vector_size(64)));
+typedef i64 v8i __attribute__((vector_size(64)));
+typedef double v8d_at __attribute__((vector_size(64), aligned(8)));
+typedef u64 v8u_at __attribute__((vector_size(64), aligned(8)));
+#define LANES static inline __attribute__((always_inline))
+LANES v8d v8d_all(double x) { return (v8d){x, x, x, x, x, x, x, x}; }
+LANES v8u v8u_all(u64 x) { return (v8u){x, x, x, x, x, x, x, x}; }
+LANES v8d v8d_choose(v8u m, v8d x, v8d y) { return (v8d)((m & (v8u)x) | (~m & (v8u)y)); }
+LANES v8u v8u_choose(v8u m, v8u x, v8u y) { return (m & x) | (~m & y); }
+LANES v8d v8d_abs(v8d x) { return (v8d)((v8u)x & 0x7fffffffffffffffull); }
+LANES v8d v8d_neg(v8d x) { return (v8d)((v8u)x ^ 0x8000000000000000ull); }
+LANES v8d v8d_fma(v8d x, v8d y, v8d z) { v8d r; for (int k = 0; k < 8; k++) r[k] = __builtin_fma(x[k], y[k], z[k]); return r; }
+LANES v8d v8d_sqrt(v8d x) { v8d r; for (int k = 0; k < 8; k++) r[k] = __builtin_sqrt(x[k]); return r; }
+LANES v8d v8d_floor(v8d x) { v8d r; for (int k = 0; k < 8; k++) r[k] = __builtin_floor(x[k]); return r; }
+LANES v8d v8d_nearest(v8d x) { v8d r; for (int k = 0; k < 8; k++) r[k] = __builtin_nearbyint(x[k]); return r; }
+LANES v8u v8u_whole(v8d x) { v8u r; for (int k = 0; k < 8; k++) r[k] = whole(x[k]); return r; }
+LANES v8u v8u_mulh(v8u x, v8u y) { v8u r; for (int k = 0; k < 8; k++) r[k] = (u64)(((unsigned __int128)x[k] * y[k]) >> 64); return r; }
+LANES u8 v8u_any(v8u m) { u64 r = 0; for (int k = 0; k < 8; k++) r |= m[k]; return r != 0; }
+";
+
 /// The runtime's functions, set when a library is loaded.
-pub(super) const HOOKS: &str = "static void *H[16];\n";
+pub(super) const HOOKS: &str = "static void *H[32];\n";
 
 /// A float as C reads it.
 pub(super) fn double(x: f64) -> String {

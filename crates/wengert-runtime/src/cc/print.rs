@@ -14,8 +14,9 @@
 //! context as `void *`. Frames are read and written by types that may alias any.
 
 use super::prelude::double;
+use super::vectors;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::types::{F32, F64, I8, I32, I64};
+use cranelift_codegen::ir::types::{F32, F64, F64X8, I8, I32, I64, I64X8};
 use cranelift_codegen::ir::{
     AtomicRmwOp, BlockCall, Function, Inst, InstructionData, MemFlags, Opcode, Signature, Type,
     Value, ValueDef,
@@ -115,19 +116,21 @@ fn head(name: &str, signature: &Signature, names: &mut dyn Iterator<Item = Strin
     format!("static {first} {name}({})", params.join(", "))
 }
 
-fn ctype(ty: Type) -> &'static str {
+pub(super) fn ctype(ty: Type) -> &'static str {
     match ty {
         I8 => "u8",
         I32 => "u32",
         I64 => "u64",
         F32 => "float",
+        F64X8 => "v8d",
+        I64X8 => "v8u",
         _ => "double",
     }
 }
 
-struct Body<'a> {
+pub(super) struct Body<'a> {
     printer: &'a Printer,
-    func: &'a Function,
+    pub(super) func: &'a Function,
     out: String,
 }
 
@@ -162,7 +165,7 @@ impl Body<'_> {
                 dfg.block_params(block).iter().copied().for_each(&mut add);
             }
             for inst in layout.block_insts(block) {
-                if !is_constant(&dfg.insts[inst]) {
+                if !is_constant(&dfg.insts[inst]) && !vectors::is_part(&dfg.insts[inst]) {
                     dfg.inst_results(inst).iter().copied().for_each(&mut add);
                 }
             }
@@ -178,7 +181,7 @@ impl Body<'_> {
     }
 
     /// A value where it is used.
-    fn value(&self, v: Value) -> String {
+    pub(super) fn value(&self, v: Value) -> String {
         let v = self.func.dfg.resolve_aliases(v);
         self.constant(v).unwrap_or_else(|| v.to_string())
     }
@@ -263,6 +266,9 @@ impl Body<'_> {
     ) -> (String, &'static str, &'static str) {
         let region = self.region(flags);
         let (cell, read, write) = match (region, ty) {
+            (Region::Array, F64X8) => ("v8d_at", "", ""),
+            (Region::Tape, F64X8) => ("v8u_at", "(v8d)", "(v8u)"),
+            (Region::Tape, I64X8) => ("v8u_at", "", ""),
             (Region::Array, F64) => ("double", "", ""),
             (Region::Array, F32) => ("float", "", ""),
             (Region::Array, I64) => ("long", "(u64)", "(long)"),
@@ -279,6 +285,7 @@ impl Body<'_> {
         };
         if region == Region::Array
             && offset == 0
+            && !ty.is_vector()
             && let Some((base, at)) = self.element(address, ty)
         {
             return (format!("(({cell} *){})[{}]", self.value(base), self.signed(at)), read, write);
@@ -293,7 +300,7 @@ impl Body<'_> {
     fn inst(&mut self, inst: Inst) -> Result<(), Unknown> {
         let (func, dfg) = (self.func, &self.func.dfg);
         let data = &dfg.insts[inst];
-        if is_constant(data) {
+        if is_constant(data) || vectors::is_part(data) {
             return Ok(());
         }
         match *data {
@@ -366,6 +373,9 @@ impl Body<'_> {
         let opcode = data.opcode();
         let ty = dfg.value_type(result);
         let unknown = || Err(Unknown(opcode.to_string()));
+        if let Some(expression) = self.vector(data, result) {
+            return expression;
+        }
         Ok(match *data {
             InstructionData::Unary { arg, .. } => {
                 let x = self.value(arg);

@@ -59,6 +59,33 @@ impl Even<'_> {
             _ => false,
         }
     }
+
+    /// Whether a value is the counter plus something fixed, in arithmetic that wraps.
+    fn counts_on(&self, v: Value) -> bool {
+        v == self.counter
+            || self.two(v).is_some_and(|(prim, [a, b])| match prim {
+                Prim::WAdd if self.is_fixed(a) => self.counts_on(b),
+                Prim::WAdd | Prim::WSub => self.counts_on(a) && self.is_fixed(b),
+                _ => false,
+            })
+    }
+
+    /// Whether a value is computed, in arithmetic that wraps, from what is the same in every iteration.
+    fn is_fixed(&self, v: Value) -> bool {
+        self.is_outside(v)
+            || self.two(v).is_some_and(|(_, args)| args.into_iter().all(|a| self.is_fixed(a)))
+    }
+
+    /// A sum, difference or product that wraps, and its operands.
+    fn two(&self, v: Value) -> Option<(Prim, [Value; 2])> {
+        let inst = self.made.get(&v)?;
+        match inst.op {
+            Op::Prim(prim @ (Prim::WAdd | Prim::WSub | Prim::WMul)) => {
+                Some((prim, [inst.args[0], inst.args[1]]))
+            }
+            _ => None,
+        }
+    }
 }
 
 impl Emitter<'_, '_, '_> {
@@ -118,23 +145,67 @@ impl Emitter<'_, '_, '_> {
         (start, bound): (ir::Value, ir::Value),
     ) -> ir::Value {
         let body = &inst.blocks[0];
-        let made = uses::makers(body);
+        let even = Even { func: self.func, counter: body.params[0], made: uses::makers(body) };
         let one = self.b.ins().iconst(I64, 1);
         let (last, none) = self.b.ins().ssub_overflow(bound, one);
         let mut wrong = vec![none];
-        for end in [start, last] {
+        // Of an index that counts with the iterations the first is looked at alone: it is in range, with as many behind it
+        // as there are iterations. Nothing wraps then.
+        let (counting, other): (Vec<_>, Vec<_>) =
+            ahead.indices.iter().copied().partition(|(_, _, index)| even.counts_on(*index));
+        let way = self.b.ins().isub(last, start);
+        let mut firsts = HashMap::from([(body.params[0], start)]);
+        let mut rooms: HashMap<(Value, Along), ir::Value> = HashMap::new();
+        for (array, along, index) in counting {
+            let index = self.first(index, &even, &mut firsts);
+            let room = match rooms.get(&(array, along)) {
+                Some(room) => *room,
+                None => {
+                    let len = self.length_along(array, along);
+                    let more = IntCC::UnsignedGreaterThanOrEqual;
+                    wrong.push(self.b.ins().icmp(more, way, len));
+                    self.b.ins().isub(len, way)
+                }
+            };
+            rooms.insert((array, along), room);
+            wrong.push(self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, index, room));
+        }
+        let ends =
+            if other.is_empty() && ahead.exact.is_empty() { vec![] } else { vec![start, last] };
+        for end in ends {
             let mut known = HashMap::from([(body.params[0], end)]);
             for v in &ahead.exact {
-                self.at_end(*v, &made, &mut known, &mut wrong);
+                self.at_end(*v, &even.made, &mut known, &mut wrong);
             }
-            for (array, along, index) in &ahead.indices {
-                let index = self.at_end(*index, &made, &mut known, &mut wrong);
+            for (array, along, index) in &other {
+                let index = self.at_end(*index, &even.made, &mut known, &mut wrong);
                 let len = self.length_along(*array, *along);
                 wrong.push(self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, index, len));
             }
         }
         let first = wrong[0];
         wrong[1..].iter().fold(first, |all, w| self.b.ins().bor(all, *w))
+    }
+
+    /// A value that counts with the iterations, in the first one.
+    fn first(&mut self, v: Value, even: &Even, known: &mut HashMap<Value, ir::Value>) -> ir::Value {
+        let v = self.identity.find(v);
+        if let Some(value) = known.get(&v) {
+            return *value;
+        }
+        let value = match even.two(v) {
+            None => self.one(v),
+            Some((prim, args)) => {
+                let [a, b] = args.map(|a| self.first(a, even, known));
+                match prim {
+                    Prim::WAdd => self.b.ins().iadd(a, b),
+                    Prim::WSub => self.b.ins().isub(a, b),
+                    _ => self.b.ins().imul(a, b),
+                }
+            }
+        };
+        known.insert(v, value);
+        value
     }
 
     /// A value that counts evenly, in the iteration whose values are known; notes what does not fit.

@@ -46,6 +46,11 @@ impl Emitter<'_, '_, '_> {
     ) {
         let cold = self.cold_block(kind, span, operands);
         let on = self.b.create_block();
+        // In a lane that is not meant nothing is wrong.
+        let condition = match self.lockstep.as_ref().and_then(|lockstep| lockstep.active()) {
+            Some(active) => self.b.ins().band(condition, active),
+            None => condition,
+        };
         self.b.ins().brif(condition, cold, &[], on, &[]);
         self.enter(on);
     }
@@ -64,13 +69,16 @@ impl Emitter<'_, '_, '_> {
         self.enter(on);
     }
 
-    /// The block of a new site.
+    /// The block of a new site. In lockstep, where the iterations are run one by one to find it.
     pub(super) fn cold_block(
         &mut self,
         kind: SiteKind,
         span: Span,
         operands: &[ir::Value],
     ) -> ir::Block {
+        if let Some(lockstep) = &self.lockstep {
+            return lockstep.bail();
+        }
         let block = self.b.create_block();
         self.b.set_cold_block(block);
         let passes_through = matches!(kind, SiteKind::Call);

@@ -5,9 +5,11 @@
 
 use super::Compiler;
 use super::abi::{self, native_signature};
+use super::batches::Batch;
 use super::bounds::Bounds;
 use super::cold::{Cold, OpenLoop};
 use super::identity::Identity;
+use super::lanes::Lockstep;
 use super::machine::{Machine, Shaped};
 use super::memory::Regions;
 use super::ownership::Ownership;
@@ -65,6 +67,8 @@ pub(super) struct Emitter<'a, 'l, 'f> {
     pub(super) counts: HashMap<Value, ir::Value>,
     /// Loops open here, outermost first.
     pub(super) loops: Vec<OpenLoop>,
+    /// The group of iterations that run in lockstep here, if any do.
+    pub(super) lockstep: Option<Lockstep>,
     /// Fault blocks still to be filled.
     pub(super) cold: Vec<Cold>,
     /// Tapes that may stand higher than any top noted so far.
@@ -77,6 +81,8 @@ pub(super) struct Emitter<'a, 'l, 'f> {
     pub(super) uses: Vec<u32>,
     /// Arrays of several dimensions that `peek` or `poke` index.
     flat: HashSet<Value>,
+    /// Products of the open loops that are computed for several iterations at once, by their results.
+    pub(super) batches: HashMap<Value, Batch>,
     /// Arrays whose first elements nothing reads.
     pub(super) blank: HashSet<Value>,
     /// Where frames for calls lie, once there is one.
@@ -122,12 +128,14 @@ pub(super) fn function(compiler: &mut Compiler, module: &Module, func: &Func) ->
         open_tapes: Vec::new(),
         counts: HashMap::new(),
         loops: Vec::new(),
+        lockstep: None,
         cold: Vec::new(),
         raised: HashSet::new(),
         bounds: Bounds::default(),
         dying: Vec::new(),
         uses: Vec::new(),
         flat: HashSet::new(),
+        batches: HashMap::new(),
         blank: reuse::blank(func),
         frame_slot: None,
         values: vec![None; func.values.len()],
@@ -293,7 +301,7 @@ impl Emitter<'_, '_, '_> {
         }
     }
 
-    fn inst(&mut self, inst: &Inst, exit: Option<&Exit>) {
+    pub(super) fn inst(&mut self, inst: &Inst, exit: Option<&Exit>) {
         let result = match &inst.op {
             Op::Prim(prim) => {
                 if *prim == Prim::IMul {
@@ -314,9 +322,9 @@ impl Emitter<'_, '_, '_> {
             Op::Array(ArrayOp::Poke) => return self.poke(inst),
             Op::Array(ArrayOp::Reshape) if self.is_last_use(inst) => self.reshape(inst),
             Op::Array(ArrayOp::Conform(Check::Row(_))) => return self.conform(inst),
-            Op::Array(op) => match self.kernel(inst, Work::Array(op.clone())) {
-                Some(made) if !op.in_place() => made,
-                _ => return,
+            Op::Array(op) => match self.whole(inst, op) {
+                Some(made) => made,
+                None => return,
             },
             Op::Tape => Machine::One(self.new_tape(inst)),
             Op::Push => Machine::One(self.push(inst)),

@@ -32,18 +32,18 @@ enum Poll {
 }
 
 /// What of a loop is fixed while it runs.
-struct Shape<'i> {
-    inst: &'i Inst,
+pub(super) struct Shape<'i> {
+    pub(super) inst: &'i Inst,
     /// `for` has an end, `while` a limit.
     counts: bool,
-    start: ir::Value,
-    bound: ir::Value,
+    pub(super) start: ir::Value,
+    pub(super) bound: ir::Value,
     header: ir::Block,
     /// Where a chunk begins: the header, or a block before it where a compiler should see two loops.
     chunk: ir::Block,
-    exit: Exit,
+    pub(super) exit: Exit,
     /// The carries that change.
-    carried: Vec<usize>,
+    pub(super) carried: Vec<usize>,
     poll: Poll,
 }
 
@@ -90,7 +90,10 @@ impl Emitter<'_, '_, '_> {
             let [from, to] = [0, 1].map(|k: usize| self.identity.find(inst.args[k]));
             self.bounds.open_loop(body.params[0], from, to, self.func);
         }
-        if let Some(ahead) = self.ahead(inst) {
+        let batches = self.open_batches(inst, start, bound);
+        if let Some(lanes) = self.lanes_of(inst) {
+            self.in_lockstep(&mut shape, inits, lanes);
+        } else if let Some(ahead) = self.ahead(inst) {
             let wrong = self.look_ahead(inst, &ahead, (start, bound));
             let (checked, unchecked) = (self.b.create_block(), self.b.create_block());
             self.b.set_cold_block(checked);
@@ -107,6 +110,7 @@ impl Emitter<'_, '_, '_> {
             self.pairs_and_rest(&mut shape, inits, None);
         }
         self.join(shape.exit.after, &inst.results, &shape.exit.taken);
+        self.close_batches(batches);
         self.raise_results(inst, effect);
     }
 
@@ -121,7 +125,7 @@ impl Emitter<'_, '_, '_> {
     }
 
     /// The loop itself, which ends in the block after it.
-    fn round(&mut self, shape: &mut Shape, inits: &[Value]) {
+    pub(super) fn round(&mut self, shape: &mut Shape, inits: &[Value]) {
         shape.header = self.b.create_block();
         // C compilers make vectors of an innermost loop: of the chunk, if it is a loop in another.
         let nested = shape.poll == Poll::EachChunk && self.compiler.prints();
@@ -260,7 +264,7 @@ impl Emitter<'_, '_, '_> {
     }
 
     /// Ends the run if the user asks for it.
-    fn poll(&mut self, span: Span) {
+    pub(super) fn poll(&mut self, span: Span) {
         let flag = self.load_context(I64, field::INTERRUPT);
         // An atomic load, so that no earlier look stands for this one.
         let set = self.b.ins().atomic_load(I8, MemFlagsData::trusted(), flag);

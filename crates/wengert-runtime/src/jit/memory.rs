@@ -90,7 +90,12 @@ impl Emitter<'_, '_, '_> {
     }
 
     /// The address of an element by its place in row-major order, which exists.
-    fn place(&mut self, inst: &Inst, array: &Shaped, at: ir::Value) -> (ir::Value, ir::Type) {
+    pub(super) fn place(
+        &mut self,
+        inst: &Inst,
+        array: &Shaped,
+        at: ir::Value,
+    ) -> (ir::Value, ir::Type) {
         let (ty, shift) = match self.func.ty(inst.args[0]).elem() {
             Some(Elem::F32) => (F32, 2),
             Some(Elem::I64) => (I64, 3),

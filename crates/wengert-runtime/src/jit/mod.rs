@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`compile`] here (the order of things), `graph` (which functions, and what is
 //! known of each), `abi` (how values travel), `identity` (values that need no register of their own),
-//! `ownership` (which arrays die where), `emit` (one function), `loops`, `prims`, `memory`, `kernel`, `tapes`, `pool` and `bounds` (its parts), `cold` (what happens on a
+//! `ownership` (which arrays die where), `emit` (one function), `loops`, `prims`, `memory`, `kernel`, `products`, `batches`, `tapes`, `pool` and `bounds` (its parts), `cold` (what happens on a
 //! fault), `entry` (how the outside calls in), [`link`] (finished code), `site` (from a fault's number
 //! to what is said about it), `target` (the machine).
 //!
@@ -12,6 +12,7 @@
 
 mod abi;
 mod ahead;
+mod batches;
 mod bounds;
 mod cold;
 mod emit;
@@ -19,6 +20,7 @@ mod entry;
 mod graph;
 mod identity;
 mod kernel;
+pub(crate) mod lanes;
 #[allow(unsafe_code)] // calls compiled code, and frees it
 pub(crate) mod link;
 mod loops;
@@ -28,9 +30,12 @@ mod ownership;
 mod pairs;
 mod pool;
 mod prims;
+mod products;
+mod sides;
 pub(crate) mod site;
 mod tapes;
 mod target;
+mod vectors;
 
 use crate::cc::print::{Callee, Printer};
 use crate::hooks;
@@ -43,6 +48,7 @@ use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{ArenaMemoryProvider, JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module as _, default_libcall_names};
 use graph::{Graph, Info};
+use lanes::look::{Lanes, Order, look};
 use link::{Code, Ways};
 use pool::Pool;
 use site::Site;
@@ -155,6 +161,27 @@ fn room(funcs: &[&Func]) -> Result<ArenaMemoryProvider, CompileError> {
         .map_err(|e| CompileError::Unsupported(format!("there is no memory for it: {e}")))
 }
 
+/// The functions of parallel loops whose iterations run in lockstep: of a loop that is recorded, both or neither.
+fn in_lockstep(graph: &Graph, declared: &HashMap<Arc<str>, Declared>) -> HashMap<Arc<str>, Lanes> {
+    let mut found = HashMap::new();
+    if graph.several_tapes() {
+        return found;
+    }
+    let aside = |name: &str| declared.get(name).is_some_and(|d| d.stands_aside);
+    for plan in graph.plans.iter().filter(|plan| graph.pieces(plan).is_some()) {
+        let look = |name: &Arc<str>, order| {
+            let func = graph.funcs.iter().find(|f| f.name == *name)?;
+            Some((name.clone(), look(func, order, &aside)?))
+        };
+        let ways = match plan.is_only_run() {
+            true => vec![look(&plan.advance, Order::Up)],
+            false => vec![look(&plan.record, Order::Up), look(&plan.reverse, Order::Down)],
+        };
+        found.extend(ways.into_iter().collect::<Option<Vec<_>>>().into_iter().flatten());
+    }
+    found
+}
+
 /// Rows of the scalar table reach native code on scalars only: on arrays they have become loops.
 fn only_scalars(func: &Func) -> Result<(), CompileError> {
     let mut found = None;
@@ -212,6 +239,13 @@ struct Hooks {
     end_tape: FuncId,
     hold_array: FuncId,
     take_array: FuncId,
+    refill: FuncId,
+    rows: FuncId,
+    columns: FuncId,
+    many: FuncId,
+    add: FuncId,
+    dot: FuncId,
+    sum: FuncId,
 }
 
 /// One compilation: what the parts of it share.
@@ -225,6 +259,8 @@ struct Compiler<'l> {
     kernels: Vec<Kernel>,
     /// Whether a run may have more than one tape.
     several_tapes: bool,
+    /// Functions of parallel loops that run in lockstep, with what is known of their loops.
+    lanes: HashMap<Arc<str>, Lanes>,
     pool: Pool,
     codegen: Codegen,
     scratch: FunctionBuilderContext,
@@ -282,6 +318,13 @@ impl<'l> Compiler<'l> {
             end_tape,
             hold_array,
             take_array,
+            refill,
+            rows,
+            columns,
+            many,
+            add,
+            dot,
+            sum,
         ] = hook_signatures(host).map(&mut import);
         let hooks = Hooks {
             fill: fill?,
@@ -297,6 +340,13 @@ impl<'l> Compiler<'l> {
             end_tape: end_tape?,
             hold_array: hold_array?,
             take_array: take_array?,
+            refill: refill?,
+            rows: rows?,
+            columns: columns?,
+            many: many?,
+            add: add?,
+            dot: dot?,
+            sum: sum?,
         };
         let mut declared = HashMap::new();
         for func in funcs {
@@ -345,6 +395,10 @@ impl<'l> Compiler<'l> {
             let (carries, bounded) = (plan.carries, plan.bounded);
             (plan.name.clone(), Outlined { number, record, reverse, carries, bounded })
         });
+        let lanes = match target {
+            Target::Text(_) => in_lockstep(graph, &declared),
+            Target::Machine(_) => HashMap::new(),
+        };
         let pool = Pool::new(&mut jit)?;
         Ok(Compiler {
             pool,
@@ -355,6 +409,7 @@ impl<'l> Compiler<'l> {
             sites: Vec::new(),
             kernels: Vec::new(),
             several_tapes: graph.several_tapes(),
+            lanes,
             scratch: FunctionBuilderContext::new(),
             target,
             jit,

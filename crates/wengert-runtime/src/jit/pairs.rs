@@ -2,7 +2,7 @@
 //!
 //! An iteration that reads and writes elements at places that count up with the iterations, and computes nothing but
 //! floats from them, does the same as the next one, one place further. Two such iterations run at once, in the two
-//! lanes of a register; a last one that is left over runs alone. An element is computed as before, so no bit changes.
+//! lanes of a register; a last one that is left over runs alone. Of short iterations four pairs run between two tests. An element is computed as before, so no bit changes.
 //!
 //! Only inner loops are made so, and only where every index is known to be in range in all iterations: such a loop
 //! cannot fail, and nobody looks at it while it runs. A C compiler makes lanes of its own.
@@ -11,12 +11,19 @@ use super::ahead::Ahead;
 use super::bounds::Along;
 use super::emit::Emitter;
 use super::machine::Machine;
-use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, F64X2, I64, I64X2};
-use cranelift_codegen::ir::{self, BlockArg, Endianness, InstBuilder, MemFlagsData};
+use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlagsData};
 use std::collections::{HashMap, HashSet};
 use wengert_core::ir::{Block, Elem, Inst, Op, Type, Value, uses};
 use wengert_core::ops::{ArrayOp, Prim, Scalar};
+
+/// Bytes of a pair.
+const PAIR: i64 = 16;
+
+/// Pairs between two tests for the end, of a loop of at most [`SHORT`] instructions.
+const TOGETHER: i64 = 4;
+const SHORT: usize = 48;
 
 /// What pairs of iterations do.
 pub(super) struct Pairs {
@@ -24,11 +31,13 @@ pub(super) struct Pairs {
     outside: Vec<Value>,
     /// Elements that are the same in all iterations.
     fixed: HashSet<Value>,
+    /// Integers that are bits of floats, and so in lanes.
+    bits: HashSet<Value>,
 }
 
 /// Looks whether iterations can run in pairs.
-struct Looker<'e, 'a, 'l, 'f> {
-    emitter: &'e Emitter<'a, 'l, 'f>,
+pub(super) struct Looker<'e, 'a, 'l, 'f> {
+    pub(super) emitter: &'e Emitter<'a, 'l, 'f>,
     counter: Value,
     made: HashMap<Value, &'e Inst>,
     ahead: Option<&'e Ahead>,
@@ -36,10 +45,14 @@ struct Looker<'e, 'a, 'l, 'f> {
     /// Per array that is written: the only index it is read and written at.
     written: HashMap<Value, Value>,
     fixed: HashSet<Value>,
+    /// Integers that are bits of floats.
+    pub(super) bits: HashSet<Value>,
+    /// Instructions on sides of branches.
+    pub(super) aside: usize,
 }
 
 impl Looker<'_, '_, '_, '_> {
-    fn is_outside(&self, v: Value) -> bool {
+    pub(super) fn is_outside(&self, v: Value) -> bool {
         v < self.counter || self.emitter.func.as_const(v).is_some()
     }
 
@@ -91,7 +104,7 @@ impl Looker<'_, '_, '_, '_> {
         moves && apart && (ahead || e.bounds.in_range(array, along, index))
     }
 
-    fn lane(&mut self, v: Value) {
+    pub(super) fn lane(&mut self, v: Value) {
         let v = self.emitter.identity.find(v);
         if self.is_outside(v) && !self.outside.contains(&v) {
             self.outside.push(v);
@@ -102,7 +115,7 @@ impl Looker<'_, '_, '_, '_> {
         body.insts.iter().all(|inst| self.inst(inst))
     }
 
-    fn inst(&mut self, inst: &Inst) -> bool {
+    pub(super) fn inst(&mut self, inst: &Inst) -> bool {
         let func = self.emitter.func;
         match &inst.op {
             Op::Load | Op::Array(ArrayOp::Peek) => self.is_at_a_place(inst, false),
@@ -110,6 +123,8 @@ impl Looker<'_, '_, '_, '_> {
                 self.lane(inst.args[2]);
                 self.is_at_a_place(inst, true)
             }
+            Op::If => self.branch(inst),
+            Op::Prim(prim) if self.row_of_bits(*prim, inst) => true,
             Op::Prim(prim) if func.ty(inst.results[0]) == Type::I64 => {
                 let v = inst.results[0];
                 let fits = match prim {
@@ -176,7 +191,7 @@ impl Emitter<'_, '_, '_> {
         let body = &inst.blocks[0];
         let inner = inst.op == Op::For && !self.loops.is_empty() && !self.compiler.prints();
         let plain = inst.results.iter().all(|r| self.identity.is_linked(*r));
-        if !inner || !plain || body.insts.iter().any(|i| !i.blocks.is_empty()) {
+        if !inner || !plain {
             return None;
         }
         let mut looker = Looker {
@@ -187,18 +202,22 @@ impl Emitter<'_, '_, '_> {
             outside: Vec::new(),
             written: HashMap::new(),
             fixed: HashSet::new(),
+            bits: HashSet::new(),
+            aside: 0,
         };
         for i in body.insts.iter().filter(|i| matches!(i.op, Op::Store | Op::Array(ArrayOp::Poke)))
         {
             looker.written.insert(self.identity.find(i.args[0]), self.identity.find(i.args[1]));
         }
         let in_pairs = !looker.written.is_empty() && looker.block(body);
-        // An integer that a float is made of would have to be in lanes.
-        let floats = looker.outside.iter().all(|v| self.func.ty(*v) != Type::I64);
-        (in_pairs && floats).then_some(Pairs { outside: looker.outside, fixed: looker.fixed })
+        let Looker { outside, fixed, bits, .. } = looker;
+        in_pairs.then_some(Pairs { outside, fixed, bits })
     }
 
     /// The pairs of iterations from `start` on; gives back where the rest begins.
+    ///
+    /// Where elements lie is computed once, for the first iteration; what is added to that counts in bytes. So an element
+    /// takes one register, and the next pairs are constants away.
     pub(super) fn in_pairs(
         &mut self,
         inst: &Inst,
@@ -218,6 +237,7 @@ impl Emitter<'_, '_, '_> {
             let lane = self.one(*v);
             let both = match self.func.ty(*v) {
                 Type::F64 => self.b.ins().splat(F64X2, lane),
+                Type::I64 => self.b.ins().splat(I64X2, lane),
                 _ => {
                     let wide = self.b.ins().uextend(I64, lane);
                     let mask = self.b.ins().ineg(wide);
@@ -226,48 +246,88 @@ impl Emitter<'_, '_, '_> {
             };
             lanes.insert(*v, both);
         }
-        let (header, after) = (self.b.create_block(), self.b.create_block());
-        let counter = self.b.append_block_param(header, I64);
-        let some = self.b.ins().icmp(IntCC::SignedLessThan, start, end);
-        self.b.ins().brif(some, header, &[BlockArg::Value(start)], after, &[]);
-        self.enter(header);
-        self.bind_words(&body.params[..1], &[counter]);
+        self.bind_words(&body.params[..1], &[start]);
+        let mut places = HashMap::new();
         for i in &body.insts {
-            self.pair(i, pairs, &mut lanes);
+            match &i.op {
+                Op::If => {}
+                Op::Prim(_) if pairs.bits.contains(&i.results[0]) => {}
+                Op::Prim(prim) if self.func.ty(i.results[0]) == Type::I64 => {
+                    let word = self.prim(*prim, i);
+                    self.set(i.results[0], Machine::One(word));
+                }
+                Op::Prim(_) => {}
+                _ => {
+                    places.insert(i.results[0], self.address_of(i));
+                }
+            }
         }
-        let two = self.b.ins().iconst(I64, 2);
-        let next = self.b.ins().iadd(counter, two);
-        let on = self.b.ins().icmp(IntCC::SignedLessThan, next, end);
-        self.b.ins().brif(on, header, &[BlockArg::Value(next)], after, &[]);
-        self.enter(after);
+        let bytes = self.b.ins().ishl_imm_u(trips, 3);
+        let mut insts = 0;
+        body.walk(&mut |_| insts += 1);
+        let together = if insts <= SHORT { TOGETHER } else { 1 };
+        let mut from = zero;
+        for count in if together == 1 { vec![1] } else { vec![together, 1] } {
+            let whole = self.b.ins().iconst(I64, -(count * PAIR));
+            let to = self.b.ins().band(bytes, whole);
+            let (header, after) = (self.b.create_block(), self.b.create_block());
+            let offset = self.b.append_block_param(header, I64);
+            let some = self.b.ins().icmp(IntCC::SignedLessThan, from, to);
+            self.b.ins().brif(some, header, &[BlockArg::Value(from)], after, &[]);
+            self.enter(header);
+            for k in 0..count {
+                let mut lanes = lanes.clone();
+                for i in &body.insts {
+                    self.pair(i, pairs, &mut lanes, &places, (offset, (k * PAIR) as i32));
+                }
+            }
+            let step = self.b.ins().iconst(I64, count * PAIR);
+            let next = self.b.ins().iadd(offset, step);
+            let on = self.b.ins().icmp(IntCC::SignedLessThan, next, to);
+            self.b.ins().brif(on, header, &[BlockArg::Value(next)], after, &[]);
+            self.enter(after);
+            from = to;
+        }
         end
     }
 
-    /// One instruction, for two iterations.
-    fn pair(&mut self, inst: &Inst, pairs: &Pairs, lanes: &mut HashMap<Value, ir::Value>) {
+    /// One instruction, for two iterations that lie so many bytes behind the first ones.
+    pub(super) fn pair(
+        &mut self,
+        inst: &Inst,
+        pairs: &Pairs,
+        lanes: &mut HashMap<Value, ir::Value>,
+        places: &HashMap<Value, ir::Value>,
+        (offset, more): (ir::Value, i32),
+    ) {
         // Two doubles need not lie at a multiple of their size.
         let flags =
             MemFlagsData::new().with_notrap().with_alias_region(self.regions.arrays.alias_region());
         match &inst.op {
             Op::Load | Op::Array(ArrayOp::Peek) => {
-                let address = self.address_of(inst);
+                let place = places[&inst.results[0]];
                 let both = if pairs.fixed.contains(&inst.results[0]) {
-                    let one = self.b.ins().load(F64, flags, address, 0);
+                    let one = self.b.ins().load(F64, flags, place, 0);
                     self.b.ins().splat(F64X2, one)
                 } else {
-                    self.b.ins().load(F64X2, flags, address, 0)
+                    let address = self.b.ins().iadd(place, offset);
+                    self.b.ins().load(F64X2, flags, address, more)
                 };
                 lanes.insert(self.identity.find(inst.results[0]), both);
             }
             Op::Store | Op::Array(ArrayOp::Poke) => {
-                let address = self.address_of(inst);
+                let address = self.b.ins().iadd(places[&inst.results[0]], offset);
                 let both = lanes[&self.identity.find(inst.args[2])];
-                self.b.ins().store(flags, both, address, 0);
+                self.b.ins().store(flags, both, address, more);
             }
-            Op::Prim(prim) if self.func.ty(inst.results[0]) == Type::I64 => {
-                let word = self.prim(*prim, inst);
-                self.set(inst.results[0], Machine::One(word));
+            Op::If => self.pair_of_sides(inst, pairs, lanes, places, (offset, more)),
+            Op::Prim(prim @ (Prim::Shl | Prim::Shr)) if pairs.bits.contains(&inst.results[0]) => {
+                self.pair_of_shifts(*prim, inst, lanes);
             }
+            // An index, computed before.
+            Op::Prim(_)
+                if self.func.ty(inst.results[0]) == Type::I64
+                    && !pairs.bits.contains(&inst.results[0]) => {}
             Op::Prim(prim) => {
                 let args: Vec<ir::Value> =
                     inst.args.iter().map(|a| lanes[&self.identity.find(*a)]).collect();
@@ -277,66 +337,4 @@ impl Emitter<'_, '_, '_> {
             _ => unreachable!("looked at before"),
         }
     }
-
-    /// A row in both lanes. Truth values are masks.
-    fn lane_row(&mut self, prim: Prim, x: &[ir::Value]) -> ir::Value {
-        use Prim::*;
-        let b = &mut self.b;
-        match prim {
-            Add => b.ins().fadd(x[0], x[1]),
-            Sub => b.ins().fsub(x[0], x[1]),
-            Mul => b.ins().fmul(x[0], x[1]),
-            Div => b.ins().fdiv(x[0], x[1]),
-            Fma => b.ins().fma(x[0], x[1], x[2]),
-            Neg => b.ins().fneg(x[0]),
-            Abs => b.ins().fabs(x[0]),
-            Floor => b.ins().floor(x[0]),
-            Round => b.ins().nearest(x[0]),
-            Sqrt => b.ins().sqrt(x[0]),
-            StopGradient => x[0],
-            Min => {
-                let less = b.ins().fcmp(FloatCC::LessThan, x[0], x[1]);
-                self.choose(less, x[0], x[1])
-            }
-            Max => {
-                let less = b.ins().fcmp(FloatCC::LessThan, x[1], x[0]);
-                self.choose(less, x[0], x[1])
-            }
-            Flush => {
-                // Zero and subnormals are the numbers whose exponent field is zero.
-                let bits = b.ins().bitcast(I64X2, same_bits(), x[0]);
-                let exponent = b.ins().iconst(I64, 0x7ff << 52);
-                let exponent = b.ins().splat(I64X2, exponent);
-                let exponents = b.ins().band(bits, exponent);
-                let zero = b.ins().iconst(I64, 0);
-                let zeros = b.ins().splat(I64X2, zero);
-                let tiny = b.ins().icmp(IntCC::Equal, exponents, zeros);
-                let kept = b.ins().band_not(bits, tiny);
-                b.ins().bitcast(F64X2, same_bits(), kept)
-            }
-            Lt => b.ins().fcmp(FloatCC::LessThan, x[0], x[1]),
-            Le => b.ins().fcmp(FloatCC::LessThanOrEqual, x[0], x[1]),
-            Gt => b.ins().fcmp(FloatCC::GreaterThan, x[0], x[1]),
-            Ge => b.ins().fcmp(FloatCC::GreaterThanOrEqual, x[0], x[1]),
-            Eq => b.ins().fcmp(FloatCC::Equal, x[0], x[1]),
-            Ne => b.ins().fcmp(FloatCC::NotEqual, x[0], x[1]),
-            And => b.ins().band(x[0], x[1]),
-            Or => b.ins().bor(x[0], x[1]),
-            Not => b.ins().bnot(x[0]),
-            Select if b.func.dfg.value_type(x[1]) == I64X2 => b.ins().bitselect(x[0], x[1], x[2]),
-            Select => self.choose(x[0], x[1], x[2]),
-            _ => unreachable!("looked at before"),
-        }
-    }
-
-    /// Floats by a mask.
-    fn choose(&mut self, mask: ir::Value, x: ir::Value, y: ir::Value) -> ir::Value {
-        let mask = self.b.ins().bitcast(F64X2, same_bits(), mask);
-        self.b.ins().bitselect(mask, x, y)
-    }
-}
-
-/// A vector as another of as many bits: which lane is which must be said.
-fn same_bits() -> MemFlagsData {
-    MemFlagsData::new().with_endianness(Endianness::Little)
 }

@@ -130,11 +130,7 @@ impl Emitter<'_, '_, '_> {
             // only, and counted up in place.
             let last = self.tape_limit[&record.len()];
             let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, top, last);
-            if self.compiler.declared[&self.func.name].shares {
-                self.take_room(over, top, size, inst.span);
-            } else {
-                self.fault_if(over, SiteKind::TapeLimit, inst.span, &[]);
-            }
+            self.take_tape(over, top, size, inst.span);
         }
         for (k, word) in record.into_iter().enumerate() {
             self.b.ins().store(self.regions.tape, word, top, 8 * k as i32);
@@ -148,6 +144,15 @@ impl Emitter<'_, '_, '_> {
         let next = self.b.ins().iadd_imm_s(top, size);
         self.raised.insert(inst.results[0]);
         next
+    }
+
+    /// What happens where there may be no room for a record.
+    pub(super) fn take_tape(&mut self, over: ir::Value, top: ir::Value, size: i64, span: Span) {
+        if self.compiler.declared[&self.func.name].shares {
+            self.take_room(over, top, size, span);
+        } else {
+            self.fault_if(over, SiteKind::TapeLimit, span, &[]);
+        }
     }
 
     /// Where the limit may be reached, takes more of the room that threads share; a fault where there is none. The
@@ -300,7 +305,8 @@ impl Emitter<'_, '_, '_> {
             let left = self.b.ins().iadd(left, size);
             self.store_context(left, field::TAPE_LEFT);
         }
-        for (offset, ty) in arrays(&types) {
+        // The last one first, as they are kept.
+        for (offset, ty) in arrays(&types).collect::<Vec<_>>().into_iter().rev() {
             let take = self.import(self.compiler.hooks.take_array);
             let (slot, ty) = self.array_slot(below, offset, ty);
             let call = self.b.ins().call(take, &[self.context, slot, ty]);

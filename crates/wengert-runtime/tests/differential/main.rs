@@ -5,10 +5,12 @@
 //! ask for the same from the runtime in C ([`standalone`]).
 
 mod arrays;
+mod batches;
 mod calls;
 mod faults;
 mod generated;
 mod kernels;
+mod lanes;
 mod loops;
 mod parallel;
 mod prims;
@@ -17,6 +19,7 @@ mod standalone;
 mod tape;
 mod tapes;
 mod threads;
+mod tiles;
 
 use std::num::NonZeroUsize;
 use std::path::Path;

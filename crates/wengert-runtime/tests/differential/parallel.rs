@@ -366,7 +366,7 @@ fn forged_chunks_run_in_order() {
     }
 }
 
-/// What reverse mode has made runs on threads; the same as text, or changed by a number, does not.
+/// What reverse mode has made runs on threads; the same as text, or with a function changed, does not.
 #[test]
 fn only_what_reverse_mode_has_made_runs_on_threads() {
     let func = pipeline::run(&module(PATHS), "f").unwrap();
@@ -379,9 +379,8 @@ fn only_what_reverse_mode_has_made_runs_on_threads() {
     let text = made.to_string();
     let read = module(&text);
     takes_threads(&read, "f.vjp", &args, false);
-    assert!(text.contains("imin 64, "), "{text}");
     let mut changed = made.clone();
-    changed.funcs = module(&text.replace("imin 64, ", "imin 63, ")).funcs;
+    changed.funcs = module(&text.replace(" = sin ", " = cos ")).funcs;
     takes_threads(&changed, "f.vjp", &args, false);
     // Compiled again, it is still what it was.
     takes_threads(&made, "f.vjp", &args, true);

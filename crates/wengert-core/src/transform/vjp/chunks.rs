@@ -7,14 +7,19 @@
 //! would take longer than the loop. Whoever runs a range of chunks, in order or at the same time as
 //! others, gives the same bits, and what is made here is plain IR: without threads it runs as it stands.
 
+use crate::ir::pieces::{Split, trips_code};
 use crate::ir::{Block, Builder, Func, Inst, MAX_RANK, Numbering, Op, Type, Value, parallel};
 use crate::ops::{Prim, Scalar};
 use crate::transform::activity::Activity;
 use crate::transform::copy::{Copier, rebuild};
 use std::sync::Arc;
 
-/// The most chunks a loop is run in.
-pub(crate) const MOST: i64 = 64;
+/// The most chunks a loop is run in. So many that threads find enough to do where each of them runs several chunks
+/// in lockstep.
+const MOST: i64 = 512;
+
+/// The same where each of them sums up whole arrays, which is not done in lockstep.
+const MOST_WITH_ARRAYS: i64 = 64;
 
 /// Elements of shared adjoints that a chunk may sum up for each of its iterations, about.
 const WORTH: i64 = 4;
@@ -81,9 +86,10 @@ fn in_chunks(
     let own: Vec<Value> = own.iter().map(|v| copier.get(func, b, *v)).collect();
     let args = copier.all(func, b, &inst.args);
     let (lo, hi) = (args[0], args[1]);
-    let (zero, one, most) = (b.i64(0), b.i64(1), b.i64(MOST));
-    let trips = trips(b, lo, hi);
+    let (zero, one) = (b.i64(0), b.i64(1));
+    let trips = trips_code(b, lo, hi);
     let mut elements = b.i64(1);
+    let sums_arrays = shared.iter().any(|v| activity.is_active(*v));
     for v in shared.iter().filter(|v| activity.is_active(**v)) {
         let array = copier.get(func, b, *v);
         let dims = b.dims(array).into_iter();
@@ -97,13 +103,10 @@ fn in_chunks(
     let affordable = b.prim(Prim::WMul, &[counted_trips, worth]);
     let affordable = b.prim(Prim::IDiv, &[affordable, elements]);
     let affordable = b.prim(Prim::IMax, &[affordable, one]);
+    let most = b.i64(if sums_arrays { MOST_WITH_ARRAYS } else { MOST });
     let most = b.prim(Prim::IMin, &[most, affordable]);
     let chunks = b.prim(Prim::IMin, &[trips, most]);
-    // So many iterations each, and one more in the first ones.
-    let some = b.prim(Prim::IMax, &[chunks, one]);
-    let each = b.prim(Prim::IDiv, &[trips, some]);
-    let covered = b.prim(Prim::WMul, &[each, chunks]);
-    let more = b.prim(Prim::WSub, &[trips, covered]);
+    let split = Split::code(b, trips, chunks);
 
     let types: Vec<Type> = inst.results.iter().map(|r| func.ty(*r)).collect();
     let carries: Vec<_> =
@@ -113,11 +116,7 @@ fn in_chunks(
     let outer = b.open_block(&params);
     let counter = outer[0];
     let next = b.prim(Prim::WAdd, &[counter, one]);
-    let [from, to] = [counter, next].map(|c| {
-        let before = b.prim(Prim::WMul, &[each, c]);
-        let longer = b.prim(Prim::IMin, &[c, more]);
-        b.prim(Prim::WAdd, &[before, longer])
-    });
+    let [from, to] = [counter, next].map(|chunk| split.start_code(b, chunk));
     let inner = counted(func, copier, b, body, lo);
     let args_inner = [&[from, to], &outer[1..]].concat();
     b.at(inst.span);
@@ -132,16 +131,6 @@ fn in_chunks(
         copier.bind(*r, v);
     }
     Chunks { counter, own }
-}
-
-/// How many iterations a loop has.
-pub(crate) fn trips(b: &mut Builder, lo: Value, hi: Value) -> Value {
-    let (zero, endless) = (b.i64(0), b.i64(i64::MAX));
-    let end = b.prim(Prim::IMax, &[lo, hi]);
-    let trips = b.prim(Prim::WSub, &[end, lo]);
-    // More than an integer holds are more than will ever run.
-    let wrapped = b.prim(Prim::ILt, &[trips, zero]);
-    b.select(wrapped, endless, trips)
 }
 
 /// The body of a loop, as that of one over a part of its iterations, which are counted from 0.
