@@ -23,7 +23,7 @@ const SPARSE: u64 = 8;
 /// The executor carries out advances as far as the loop goes, and says when it has ended
 /// ([`Schedule::ended`]). That the last state was reached is known only then, so the steps behind the last stored state are
 /// advanced over once more than by a schedule that knows the end. Apart from that it takes no more than
-/// 1.19, 1.13, 1.08, 1.05 and 1.03 times as many evaluations as the best for a known end, with 2, 3, 5, 10 and 20 slots and up
+/// 1.19, 1.12, 1.08, 1.05 and 1.03 times as many evaluations as the best for a known end, with 2, 3, 5, 10 and 20 slots and up
 /// to 4,000 steps.
 ///
 /// ```

@@ -324,3 +324,21 @@ impl Table {
         best
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_lose_little() {
+        let times = Times { disk_store: 20, disk_load: 10, ..Times::EVALUATIONS };
+        for (slots, disk_slots) in [(2, 3), (5, 8), (10, 2), (3, 2000)] {
+            let exact = Table::new(2000, 2000, slots, disk_slots, &times).time();
+            let grouped = Table::new(2000, 200, slots, disk_slots, &times);
+            assert_eq!(grouped.group, 10);
+            let ratio = grouped.time() as f64 / exact as f64;
+            println!("{slots} slots, {disk_slots} on disk: {ratio:.4}");
+            assert!((1.0..1.02).contains(&ratio), "{slots} slots, {disk_slots} on disk: {ratio}");
+        }
+    }
+}
