@@ -241,7 +241,7 @@ fn faults_are_those_of_one_by_one() {
                 _ => {}
             }
             let fault = both.agree(entry, &args).unwrap_err();
-            let iterations: Vec<i64> = fault.iterations.iter().map(|(_, i)| *i as i64).collect();
+            let iterations: Vec<i64> = fault.iterations.iter().map(|(_, i)| *i).collect();
             faults.push((fault.kind, iterations));
         }
         assert!(faults.iter().all(|f| *f == faults[0]), "{faults:?}");

@@ -48,7 +48,7 @@ pub(in crate::jit) fn look(
     let mut looker = Looker { func, identity, aside, varying, changed, recorded: false };
     for (k, p) in body.params[1..].iter().enumerate() {
         let carried = !looker.identity.is_linked(*p);
-        if carried != !looker.identity.is_linked(inst.results[k])
+        if carried == looker.identity.is_linked(inst.results[k])
             || (carried && func.ty(*p) != Type::Tape)
         {
             return None;
