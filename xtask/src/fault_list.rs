@@ -708,6 +708,62 @@ pub(crate) const FAULTS: &[Fault] = &[
         to: "u8::from(consumed) * 0",
         tests: NATIVE,
     },
+    // A product of several iterations is taken from the row of another.
+    Fault {
+        name: "products-other-row",
+        file: "crates/wengert-runtime/src/jit/batches.rs",
+        from: "let number = self.b.ins().isub(t, first);",
+        to: "let number = self.b.ins().isub(first, first);",
+        tests: NATIVE,
+    },
+    // Products are computed ahead although the loop changes the matrix.
+    Fault {
+        name: "products-changed-matrix",
+        file: "crates/wengert-runtime/src/jit/batches.rs",
+        from: "|| !outside(matrix)",
+        to: "",
+        tests: NATIVE,
+    },
+    // A part of a row is taken for all of it.
+    Fault {
+        name: "products-part-of-a-row",
+        file: "crates/wengert-runtime/src/jit/batches.rs",
+        from: "IntCC::Equal, rows.dims()[1], k",
+        to: "IntCC::Equal, k, k",
+        tests: NATIVE,
+    },
+    // Both lanes of a pair take the other side of a branch.
+    Fault {
+        name: "pair-other-side",
+        file: "crates/wengert-runtime/src/jit/sides.rs",
+        from: "self.choose(condition, then, otherwise)",
+        to: "self.choose(condition, otherwise, then)",
+        tests: NATIVE,
+    },
+    // The dots of two vectors at a time are those of the first one.
+    Fault {
+        name: "products-second-vector",
+        file: "crates/wengert-runtime/src/wide/products.rs",
+        from: "V::trees(second)",
+        to: "V::trees(first)",
+        tests: POOL,
+    },
+    // An array is freed twice.
+    Fault {
+        name: "small-freed-twice",
+        file: "crates/wengert-runtime/src/small.rs",
+        from: "        self.bytes[(address - self.base) / LINE] = 0;\n",
+        to: "",
+        tests: POOL,
+    },
+    // An array on a tape is handed out although another has been pushed to its place.
+    Fault {
+        name: "held-stale-array",
+        file: "crates/wengert-runtime/src/held.rs",
+        from: "is_some_and(|last| *last >= slot as u64)",
+        to: "is_some_and(|last| *last > u64::MAX)",
+        tests: POOL,
+    },
     // Whoever writes that a recorded loop is parallel is believed.
     Fault {
         name: "believed-plan",

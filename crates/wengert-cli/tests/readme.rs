@@ -25,8 +25,10 @@ fn output(command: &str) -> String {
     let installed = command.strip_prefix("wengert ");
     let args = installed.or_else(|| command.strip_prefix("cargo run --release -p wengert-cli -- "));
     let args = words(args.expect("a command this test knows"));
-    let ran = Command::new(env!("CARGO_BIN_EXE_wengert")).args(args).current_dir(root()).output();
-    let ran = ran.unwrap();
+    // As for somebody who runs it for the first time.
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("nothing compiled");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_wengert"));
+    let ran = command.args(args).current_dir(root()).env("WENGERT_CACHE", cache).output().unwrap();
     String::from_utf8([ran.stdout, ran.stderr].concat()).unwrap()
 }
 

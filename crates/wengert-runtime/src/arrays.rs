@@ -10,6 +10,7 @@
 //! systems hand them out, lie that far apart element by element.
 
 use crate::addresses::Addresses;
+use crate::small::Small;
 use std::collections::{HashMap, VecDeque};
 use wengert_core::ops::shaped::Elements;
 use wengert_core::ops::{Data, Elem, room};
@@ -36,6 +37,8 @@ const NEXT: usize = 25;
 /// Owns every array a run allocates.
 #[derive(Debug, Default)]
 pub(crate) struct Arrays {
+    /// Small ones of doubles, except for those that kernels make.
+    small: Small,
     /// The last ones made, with their addresses. Empty arrays have no storage and are not listed.
     recent: VecDeque<(usize, Owned)>,
     /// Older ones, by address.
@@ -57,6 +60,10 @@ struct Owned {
 impl Arrays {
     /// A new vector of equal doubles; `None` where there is not enough memory.
     pub(crate) fn fill(&mut self, len: usize, value: f64) -> Option<usize> {
+        if let Some(address) = self.make_small(len) {
+            self.small.set(address, value);
+            return Some(address);
+        }
         let mut array = room::reserve(with_room(len))?;
         let skipped = self.skipped(&array, len);
         array.resize(skipped + len, value);
@@ -66,6 +73,12 @@ impl Arrays {
     /// A new vector of doubles that will be written before anything reads them; `None` where there is not enough
     /// memory.
     pub(crate) fn blank(&mut self, len: usize) -> Option<usize> {
+        if let Some(address) = self.make_small(len) {
+            // Shows in tests that something does read them.
+            #[cfg(debug_assertions)]
+            self.small.set(address, -1.234_567_890_123e300);
+            return Some(address);
+        }
         let mut array = room::blank(with_room(len))?;
         let skipped = self.skipped(&array, len);
         array.truncate(skipped + len);
@@ -78,6 +91,12 @@ impl Arrays {
             let mut array = room::reserve(x.len())?;
             array.extend_from_slice(x);
             Some(array)
+        }
+        if let Elements::F64(x) = elements
+            && let Some(address) = self.make_small(x.len())
+        {
+            self.small.copy(address, x);
+            return Some(address);
         }
         let data = match elements {
             Elements::F64(x) => {
@@ -92,6 +111,20 @@ impl Arrays {
             Elements::Bool(x) => Data::Bool(all(x)?),
         };
         Some(self.own(data))
+    }
+
+    /// The address of a new small array; `None` where it is none.
+    #[inline]
+    fn make_small(&mut self, len: usize) -> Option<usize> {
+        let address = self.small.make(len)?;
+        self.count(8 * len as u64);
+        Some(address)
+    }
+
+    #[inline]
+    fn count(&mut self, bytes: u64) {
+        self.bytes += bytes;
+        self.peak = self.peak.max(self.bytes);
     }
 
     /// How many elements to leave out at the start of storage that has room for them.
@@ -116,8 +149,7 @@ impl Arrays {
         if bytes == 0 {
             return EMPTY;
         }
-        self.bytes += bytes;
-        self.peak = self.peak.max(self.bytes);
+        self.count(bytes);
         if self.recent.len() == RECENT {
             self.owned.extend(self.recent.pop_front());
         }
@@ -138,6 +170,12 @@ impl Arrays {
         if len == 0 {
             return Some(none(elem));
         }
+        if let Some(elements) = self.small.elements(address) {
+            let mut array = room::vector(elements.len());
+            array.extend_from_slice(elements);
+            self.small.free(address);
+            return Some(Data::F64(array));
+        }
         let Owned { mut data, skipped } = self.remove(address)?;
         if let Data::F64(x) = &mut data {
             x.drain(..skipped);
@@ -147,6 +185,10 @@ impl Arrays {
 
     /// Frees the array at this address, if it is one of this run's.
     pub(crate) fn free(&mut self, address: usize) {
+        if let Some(bytes) = self.small.free(address) {
+            self.bytes -= bytes as u64;
+            return;
+        }
         if let Some(mut array) = self.remove(address) {
             self.bytes -= array.place().1;
             #[cfg(debug_assertions)]

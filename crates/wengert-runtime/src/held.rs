@@ -5,13 +5,20 @@
 //! handed out, once.
 
 use crate::addresses::Addresses;
+use crate::kept;
 use std::collections::HashMap;
 use wengert_core::ir::{MAX_RANK, Type};
 use wengert_core::ops::Elem;
 
 /// What was pushed and has not been popped as an array.
-#[derive(Debug, Default)]
+///
+/// Mostly the last one pushed is the first one popped, so arrays are kept as a stack while they follow one another.
+/// Where a program does otherwise, they are looked up by their places.
+#[derive(Debug)]
 pub(crate) struct Held {
+    /// The last ones pushed, at rising places: of each its address and dimensions, its type and its place.
+    stack: Vec<u64>,
+    /// Others; none of them at a place that is also in the stack.
     by_slot: HashMap<usize, Array, Addresses>,
 }
 
@@ -22,22 +29,63 @@ struct Array {
     words: [u64; 1 + MAX_RANK],
 }
 
+impl Default for Held {
+    fn default() -> Self {
+        Held { stack: kept::list(), by_slot: HashMap::default() }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        kept::give_back(std::mem::take(&mut self.stack));
+    }
+}
+
 impl Held {
     /// An array of that type has been pushed to a place.
     pub(crate) fn hold(&mut self, slot: usize, code: i64, given: &[u64]) {
-        let mut words = [0; 1 + MAX_RANK];
-        words[..given.len()].copy_from_slice(given);
-        self.by_slot.insert(slot, Array { code, words });
+        if self.stack.last().is_some_and(|last| *last >= slot as u64) {
+            self.look_up();
+        }
+        if !self.by_slot.is_empty() {
+            self.by_slot.remove(&slot);
+        }
+        self.stack.extend_from_slice(given);
+        self.stack.extend([code as u64, slot as u64]);
     }
 
     /// Hands out the array at a place, if there is one of that type.
-    pub(crate) fn take(&mut self, slot: usize, code: i64, words: &mut [u64]) -> bool {
+    pub(crate) fn take(&mut self, slot: usize, code: i64, to: &mut [u64]) -> bool {
+        if let [.., held, last] = self.stack[..]
+            && last == slot as u64
+        {
+            let rest = self.stack.len() - 2 - words(held as i64);
+            let right = held as i64 == code;
+            if right {
+                to.copy_from_slice(&self.stack[rest..rest + to.len()]);
+            }
+            self.stack.truncate(rest);
+            return right;
+        }
+        self.look_up();
         match self.by_slot.remove(&slot) {
             Some(held) if held.code == code => {
-                words.copy_from_slice(&held.words[..words.len()]);
+                to.copy_from_slice(&held.words[..to.len()]);
                 true
             }
             _ => false,
+        }
+    }
+
+    /// From here on, arrays pushed so far are looked up.
+    fn look_up(&mut self) {
+        while let [.., code, slot] = self.stack[..] {
+            let rest = self.stack.len() - 2 - words(code as i64);
+            let given = &self.stack[rest..self.stack.len() - 2];
+            let mut words = [0; 1 + MAX_RANK];
+            words[..given.len()].copy_from_slice(given);
+            self.by_slot.insert(slot as usize, Array { code: code as i64, words });
+            self.stack.truncate(rest);
         }
     }
 }
@@ -56,4 +104,41 @@ pub(crate) fn code(ty: Type) -> i64 {
 /// How many words an array of that type has.
 pub(crate) fn words(code: i64) -> usize {
     1 + code as usize / 4
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    /// Any order of pushes and pops gives what a table of places gives.
+    #[test]
+    fn a_stack_gives_what_a_table_gives() {
+        let mut state = 7u64;
+        let mut next = |n: u64| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) % n
+        };
+        for orderly in [1, 2, 4, 32] {
+            let (mut held, mut table) = (Held::default(), HashMap::new());
+            let mut top = 0;
+            for step in 0..4000u64 {
+                // Mostly at the top, as a program does.
+                let slot = if next(orderly) == 0 { next(12) } else { top } as usize;
+                let code = 4 * (1 + next(2) as i64);
+                if next(2) == 0 {
+                    held.hold(slot, code, &[step, 1, 1][..words(code)]);
+                    table.insert(slot, (code, step));
+                    top = slot as u64 + 1;
+                } else {
+                    let slot = slot.saturating_sub(1);
+                    let mut to = [0; 3];
+                    let found = held.take(slot, code, &mut to[..words(code)]).then_some(to[0]);
+                    let wanted = table.remove(&slot).filter(|(c, _)| *c == code);
+                    assert_eq!(found, wanted.map(|(_, step)| step));
+                    top = slot as u64;
+                }
+            }
+        }
+    }
 }

@@ -1,18 +1,20 @@
 //! What compiled code calls.
 //!
-//! Each hook is an `extern "C"` function whose first argument is the run's [`Context`]. None of them
-//! panics: a panic here would end the process.
+//! Each hook is an `extern "C"` function whose first argument is the run's [`Context`], except for those that only
+//! compute. None of them panics: a panic here would end the process.
 
 use crate::context::Context;
 use crate::driver;
 use crate::held;
+use crate::wide::{self, Entries};
 use crate::workers;
 use std::slice;
 use wengert_core::ir::Phase;
 use wengert_core::ops::shaped::Elements;
 
 /// The names compiled code refers to hooks by, with their addresses.
-pub(crate) fn symbols() -> [(&'static str, *const u8); 19] {
+pub(crate) fn symbols() -> [(&'static str, *const u8); 26] {
+    let Entries { rows, columns, many, add, dot, sum } = wide::entries();
     [
         (FILL, fill as *const u8),
         (BLANK, blank as *const u8),
@@ -27,6 +29,13 @@ pub(crate) fn symbols() -> [(&'static str, *const u8); 19] {
         (END_TAPE, end_tape as *const u8),
         (HOLD_ARRAY, hold_array as *const u8),
         (TAKE_ARRAY, take_array as *const u8),
+        (REFILL, refill as *const u8),
+        (ROWS, rows as *const u8),
+        (COLUMNS, columns as *const u8),
+        (MANY, many as *const u8),
+        (ADD, add as *const u8),
+        (DOT, dot as *const u8),
+        (SUM, sum as *const u8),
         // Machines without these instructions call them.
         ("fma", fma as *const u8),
         ("floor", floor as *const u8),
@@ -38,7 +47,7 @@ pub(crate) fn symbols() -> [(&'static str, *const u8); 19] {
 }
 
 /// The addresses of those that every backend calls, in the order of `hook_signatures` in `jit::abi`.
-pub(crate) fn table() -> [*const u8; 13] {
+pub(crate) fn table() -> [*const u8; 20] {
     let all = symbols();
     std::array::from_fn(|k| all[k].1)
 }
@@ -69,6 +78,20 @@ pub(crate) const END_TAPE: &str = "wengert_end_tape";
 pub(crate) const HOLD_ARRAY: &str = "wengert_hold_array";
 /// `(context, slot, type) -> whether there is one`: its words lie there again.
 pub(crate) const TAKE_ARRAY: &str = "wengert_take_array";
+/// `(address, len, value)`: every element of an array becomes that.
+pub(crate) const REFILL: &str = "wengert_refill";
+/// `(c, matrix, vector, m, k)`: see [`Entries`], as for the others.
+pub(crate) const ROWS: &str = "wengert_rows";
+/// `(c, matrix, vector, m, k)`.
+pub(crate) const COLUMNS: &str = "wengert_columns";
+/// `(c, matrix, vectors, m, k, n)`.
+pub(crate) const MANY: &str = "wengert_many";
+/// `(c, x, len)`.
+pub(crate) const ADD: &str = "wengert_add";
+/// `(x, y, len) -> sum of products`.
+pub(crate) const DOT: &str = "wengert_dot";
+/// `(x, len) -> sum`.
+pub(crate) const SUM: &str = "wengert_sum";
 
 /// The phase as compiled code passes it.
 pub(crate) fn phase_code(phase: Phase) -> i64 {
@@ -187,6 +210,12 @@ unsafe extern "C" fn note_tape(context: *mut Context, top: usize) {
 unsafe extern "C" fn end_tape(context: *mut Context, top: usize) {
     // SAFETY: as in `fill`.
     unsafe { &mut *context }.tapes.end(top);
+}
+
+unsafe extern "C" fn refill(address: *mut f64, len: usize, value: f64) {
+    // SAFETY: an array of that many elements lies there, which the caller takes over; one without elements has an
+    // address that is aligned and not null.
+    unsafe { slice::from_raw_parts_mut(address, len) }.fill(value);
 }
 
 extern "C" fn fma(a: f64, b: f64, c: f64) -> f64 {

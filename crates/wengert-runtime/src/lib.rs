@@ -22,7 +22,7 @@
 //!
 //! Reading order: [`program`] (what callers see), [`jit`] (IR to native code), [`cc`] (the same through C), [`tiers`] (first one, then the other), `context` (what
 //! running code and the runtime share), `hooks` (what running code calls), `kernel` and `wide`
-//! (operations on whole arrays), [`driver`] (outlined loops), `workers` (parallel ones on threads), [`tape`], `tapes`, `arrays` and `held`
+//! (operations on whole arrays), [`driver`] (outlined loops), `workers` (parallel ones on threads), [`tape`], `tapes`, `arrays`, `small`, `held` and `kept`
 //! (memory).
 //!
 //! `unsafe` code stands in the modules marked below, in `jit::link` and in `cc::load`.
@@ -39,11 +39,14 @@ mod held;
 #[allow(unsafe_code)] // called by compiled code with raw pointers
 mod hooks;
 pub mod jit;
+mod kept;
 #[allow(unsafe_code)] // reads and writes arrays by their addresses
 mod kernel;
 mod memory;
 #[allow(unsafe_code)] // enters compiled code
 pub mod program;
+#[allow(unsafe_code)] // writes arrays by their addresses
+mod small;
 #[allow(unsafe_code)] // hands pages back to the operating system
 pub mod tape;
 mod tapes;

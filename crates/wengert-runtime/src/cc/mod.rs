@@ -139,14 +139,14 @@ fn hashed(value: &impl Hash) -> String {
 
 /// Programs with what stands before and after them: the table of functions, and where the runtime's come in.
 fn whole(printed: &[Printed]) -> String {
-    let mut out = format!("{}{}{}", prelude::PRELUDE, prelude::LANES, prelude::HOOKS);
+    let mut out = prelude::before(printed.iter().map(|p| &*p.text)) + prelude::HOOKS;
     printed.iter().for_each(|p| out.push_str(&p.text));
     let table: Vec<&str> = printed.iter().flat_map(|p| &p.framed).map(String::as_str).collect();
     let _ = write!(
         out,
         "\nstatic void *const table[] = {{ {}0 }};\n\
          __attribute__((visibility(\"default\"))) void *const *{LINK}(void *const *hooks, u64 count) {{\n  \
-         for (u64 k = 0; k < count && k < 16; k++) H[k] = hooks[k];\n  return table;\n}}\n",
+         for (u64 k = 0; k < count && k < 32; k++) H[k] = hooks[k];\n  return table;\n}}\n",
         table.iter().map(|f| format!("(void *){f}, ")).collect::<String>()
     );
     out

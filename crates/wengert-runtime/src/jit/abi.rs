@@ -65,7 +65,7 @@ pub(super) fn stands_aside(func: &Func) -> bool {
 }
 
 /// The hooks' names and signatures, in the order of `Hooks`.
-pub(super) fn hook_signatures(host: CallConv) -> [(&'static str, Signature); 13] {
+pub(super) fn hook_signatures(host: CallConv) -> [(&'static str, Signature); 20] {
     [
         (hooks::FILL, signature(host, &[I64, I64, F64], &[I64])),
         (hooks::BLANK, signature(host, &[I64, I64], &[I64])),
@@ -80,6 +80,13 @@ pub(super) fn hook_signatures(host: CallConv) -> [(&'static str, Signature); 13]
         (hooks::END_TAPE, signature(host, &[I64, I64], &[])),
         (hooks::HOLD_ARRAY, signature(host, &[I64, I64, I64], &[])),
         (hooks::TAKE_ARRAY, signature(host, &[I64, I64, I64], &[I32])),
+        (hooks::REFILL, signature(host, &[I64, I64, F64], &[])),
+        (hooks::ROWS, signature(host, &[I64, I64, I64, I64, I64], &[])),
+        (hooks::COLUMNS, signature(host, &[I64, I64, I64, I64, I64], &[])),
+        (hooks::MANY, signature(host, &[I64, I64, I64, I64, I64, I64], &[])),
+        (hooks::ADD, signature(host, &[I64, I64, I64], &[])),
+        (hooks::DOT, signature(host, &[I64, I64, I64], &[F64])),
+        (hooks::SUM, signature(host, &[I64, I64], &[F64])),
     ]
 }
 

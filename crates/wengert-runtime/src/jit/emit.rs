@@ -5,6 +5,7 @@
 
 use super::Compiler;
 use super::abi::{self, native_signature};
+use super::batches::Batch;
 use super::bounds::Bounds;
 use super::cold::{Cold, OpenLoop};
 use super::identity::Identity;
@@ -80,6 +81,8 @@ pub(super) struct Emitter<'a, 'l, 'f> {
     pub(super) uses: Vec<u32>,
     /// Arrays of several dimensions that `peek` or `poke` index.
     flat: HashSet<Value>,
+    /// Products of the open loops that are computed for several iterations at once, by their results.
+    pub(super) batches: HashMap<Value, Batch>,
     /// Arrays whose first elements nothing reads.
     pub(super) blank: HashSet<Value>,
     /// Where frames for calls lie, once there is one.
@@ -132,6 +135,7 @@ pub(super) fn function(compiler: &mut Compiler, module: &Module, func: &Func) ->
         dying: Vec::new(),
         uses: Vec::new(),
         flat: HashSet::new(),
+        batches: HashMap::new(),
         blank: reuse::blank(func),
         frame_slot: None,
         values: vec![None; func.values.len()],
@@ -318,9 +322,9 @@ impl Emitter<'_, '_, '_> {
             Op::Array(ArrayOp::Poke) => return self.poke(inst),
             Op::Array(ArrayOp::Reshape) if self.is_last_use(inst) => self.reshape(inst),
             Op::Array(ArrayOp::Conform(Check::Row(_))) => return self.conform(inst),
-            Op::Array(op) => match self.kernel(inst, Work::Array(op.clone())) {
-                Some(made) if !op.in_place() => made,
-                _ => return,
+            Op::Array(op) => match self.whole(inst, op) {
+                Some(made) => made,
+                None => return,
             },
             Op::Tape => Machine::One(self.new_tape(inst)),
             Op::Push => Machine::One(self.push(inst)),

@@ -90,6 +90,7 @@ impl Emitter<'_, '_, '_> {
             let [from, to] = [0, 1].map(|k: usize| self.identity.find(inst.args[k]));
             self.bounds.open_loop(body.params[0], from, to, self.func);
         }
+        let batches = self.open_batches(inst, start, bound);
         if let Some(lanes) = self.lanes_of(inst) {
             self.in_lockstep(&mut shape, inits, lanes);
         } else if let Some(ahead) = self.ahead(inst) {
@@ -109,6 +110,7 @@ impl Emitter<'_, '_, '_> {
             self.pairs_and_rest(&mut shape, inits, None);
         }
         self.join(shape.exit.after, &inst.results, &shape.exit.taken);
+        self.close_batches(batches);
         self.raise_results(inst, effect);
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`compile`] here (the order of things), `graph` (which functions, and what is
 //! known of each), `abi` (how values travel), `identity` (values that need no register of their own),
-//! `ownership` (which arrays die where), `emit` (one function), `loops`, `prims`, `memory`, `kernel`, `tapes`, `pool` and `bounds` (its parts), `cold` (what happens on a
+//! `ownership` (which arrays die where), `emit` (one function), `loops`, `prims`, `memory`, `kernel`, `products`, `batches`, `tapes`, `pool` and `bounds` (its parts), `cold` (what happens on a
 //! fault), `entry` (how the outside calls in), [`link`] (finished code), `site` (from a fault's number
 //! to what is said about it), `target` (the machine).
 //!
@@ -12,6 +12,7 @@
 
 mod abi;
 mod ahead;
+mod batches;
 mod bounds;
 mod cold;
 mod emit;
@@ -29,6 +30,8 @@ mod ownership;
 mod pairs;
 mod pool;
 mod prims;
+mod products;
+mod sides;
 pub(crate) mod site;
 mod tapes;
 mod target;
@@ -236,6 +239,13 @@ struct Hooks {
     end_tape: FuncId,
     hold_array: FuncId,
     take_array: FuncId,
+    refill: FuncId,
+    rows: FuncId,
+    columns: FuncId,
+    many: FuncId,
+    add: FuncId,
+    dot: FuncId,
+    sum: FuncId,
 }
 
 /// One compilation: what the parts of it share.
@@ -308,6 +318,13 @@ impl<'l> Compiler<'l> {
             end_tape,
             hold_array,
             take_array,
+            refill,
+            rows,
+            columns,
+            many,
+            add,
+            dot,
+            sum,
         ] = hook_signatures(host).map(&mut import);
         let hooks = Hooks {
             fill: fill?,
@@ -323,6 +340,13 @@ impl<'l> Compiler<'l> {
             end_tape: end_tape?,
             hold_array: hold_array?,
             take_array: take_array?,
+            refill: refill?,
+            rows: rows?,
+            columns: columns?,
+            many: many?,
+            add: add?,
+            dot: dot?,
+            sum: sum?,
         };
         let mut declared = HashMap::new();
         for func in funcs {

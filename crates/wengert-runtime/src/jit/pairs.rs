@@ -31,11 +31,13 @@ pub(super) struct Pairs {
     outside: Vec<Value>,
     /// Elements that are the same in all iterations.
     fixed: HashSet<Value>,
+    /// Integers that are bits of floats, and so in lanes.
+    bits: HashSet<Value>,
 }
 
 /// Looks whether iterations can run in pairs.
-struct Looker<'e, 'a, 'l, 'f> {
-    emitter: &'e Emitter<'a, 'l, 'f>,
+pub(super) struct Looker<'e, 'a, 'l, 'f> {
+    pub(super) emitter: &'e Emitter<'a, 'l, 'f>,
     counter: Value,
     made: HashMap<Value, &'e Inst>,
     ahead: Option<&'e Ahead>,
@@ -43,10 +45,14 @@ struct Looker<'e, 'a, 'l, 'f> {
     /// Per array that is written: the only index it is read and written at.
     written: HashMap<Value, Value>,
     fixed: HashSet<Value>,
+    /// Integers that are bits of floats.
+    pub(super) bits: HashSet<Value>,
+    /// Instructions on sides of branches.
+    pub(super) aside: usize,
 }
 
 impl Looker<'_, '_, '_, '_> {
-    fn is_outside(&self, v: Value) -> bool {
+    pub(super) fn is_outside(&self, v: Value) -> bool {
         v < self.counter || self.emitter.func.as_const(v).is_some()
     }
 
@@ -98,7 +104,7 @@ impl Looker<'_, '_, '_, '_> {
         moves && apart && (ahead || e.bounds.in_range(array, along, index))
     }
 
-    fn lane(&mut self, v: Value) {
+    pub(super) fn lane(&mut self, v: Value) {
         let v = self.emitter.identity.find(v);
         if self.is_outside(v) && !self.outside.contains(&v) {
             self.outside.push(v);
@@ -109,7 +115,7 @@ impl Looker<'_, '_, '_, '_> {
         body.insts.iter().all(|inst| self.inst(inst))
     }
 
-    fn inst(&mut self, inst: &Inst) -> bool {
+    pub(super) fn inst(&mut self, inst: &Inst) -> bool {
         let func = self.emitter.func;
         match &inst.op {
             Op::Load | Op::Array(ArrayOp::Peek) => self.is_at_a_place(inst, false),
@@ -117,6 +123,8 @@ impl Looker<'_, '_, '_, '_> {
                 self.lane(inst.args[2]);
                 self.is_at_a_place(inst, true)
             }
+            Op::If => self.branch(inst),
+            Op::Prim(prim) if self.row_of_bits(*prim, inst) => true,
             Op::Prim(prim) if func.ty(inst.results[0]) == Type::I64 => {
                 let v = inst.results[0];
                 let fits = match prim {
@@ -183,7 +191,7 @@ impl Emitter<'_, '_, '_> {
         let body = &inst.blocks[0];
         let inner = inst.op == Op::For && !self.loops.is_empty() && !self.compiler.prints();
         let plain = inst.results.iter().all(|r| self.identity.is_linked(*r));
-        if !inner || !plain || body.insts.iter().any(|i| !i.blocks.is_empty()) {
+        if !inner || !plain {
             return None;
         }
         let mut looker = Looker {
@@ -194,15 +202,16 @@ impl Emitter<'_, '_, '_> {
             outside: Vec::new(),
             written: HashMap::new(),
             fixed: HashSet::new(),
+            bits: HashSet::new(),
+            aside: 0,
         };
         for i in body.insts.iter().filter(|i| matches!(i.op, Op::Store | Op::Array(ArrayOp::Poke)))
         {
             looker.written.insert(self.identity.find(i.args[0]), self.identity.find(i.args[1]));
         }
         let in_pairs = !looker.written.is_empty() && looker.block(body);
-        // An integer that a float is made of would have to be in lanes.
-        let floats = looker.outside.iter().all(|v| self.func.ty(*v) != Type::I64);
-        (in_pairs && floats).then_some(Pairs { outside: looker.outside, fixed: looker.fixed })
+        let Looker { outside, fixed, bits, .. } = looker;
+        in_pairs.then_some(Pairs { outside, fixed, bits })
     }
 
     /// The pairs of iterations from `start` on; gives back where the rest begins.
@@ -228,6 +237,7 @@ impl Emitter<'_, '_, '_> {
             let lane = self.one(*v);
             let both = match self.func.ty(*v) {
                 Type::F64 => self.b.ins().splat(F64X2, lane),
+                Type::I64 => self.b.ins().splat(I64X2, lane),
                 _ => {
                     let wide = self.b.ins().uextend(I64, lane);
                     let mask = self.b.ins().ineg(wide);
@@ -240,6 +250,8 @@ impl Emitter<'_, '_, '_> {
         let mut places = HashMap::new();
         for i in &body.insts {
             match &i.op {
+                Op::If => {}
+                Op::Prim(_) if pairs.bits.contains(&i.results[0]) => {}
                 Op::Prim(prim) if self.func.ty(i.results[0]) == Type::I64 => {
                     let word = self.prim(*prim, i);
                     self.set(i.results[0], Machine::One(word));
@@ -251,7 +263,9 @@ impl Emitter<'_, '_, '_> {
             }
         }
         let bytes = self.b.ins().ishl_imm_u(trips, 3);
-        let together = if body.insts.len() <= SHORT { TOGETHER } else { 1 };
+        let mut insts = 0;
+        body.walk(&mut |_| insts += 1);
+        let together = if insts <= SHORT { TOGETHER } else { 1 };
         let mut from = zero;
         for count in if together == 1 { vec![1] } else { vec![together, 1] } {
             let whole = self.b.ins().iconst(I64, -(count * PAIR));
@@ -278,7 +292,7 @@ impl Emitter<'_, '_, '_> {
     }
 
     /// One instruction, for two iterations that lie so many bytes behind the first ones.
-    fn pair(
+    pub(super) fn pair(
         &mut self,
         inst: &Inst,
         pairs: &Pairs,
@@ -306,7 +320,14 @@ impl Emitter<'_, '_, '_> {
                 let both = lanes[&self.identity.find(inst.args[2])];
                 self.b.ins().store(flags, both, address, more);
             }
-            Op::Prim(_) if self.func.ty(inst.results[0]) == Type::I64 => {}
+            Op::If => self.pair_of_sides(inst, pairs, lanes, places, (offset, more)),
+            Op::Prim(prim @ (Prim::Shl | Prim::Shr)) if pairs.bits.contains(&inst.results[0]) => {
+                self.pair_of_shifts(*prim, inst, lanes);
+            }
+            // An index, computed before.
+            Op::Prim(_)
+                if self.func.ty(inst.results[0]) == Type::I64
+                    && !pairs.bits.contains(&inst.results[0]) => {}
             Op::Prim(prim) => {
                 let args: Vec<ir::Value> =
                     inst.args.iter().map(|a| lanes[&self.identity.find(*a)]).collect();

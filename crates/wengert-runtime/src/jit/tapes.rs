@@ -305,7 +305,8 @@ impl Emitter<'_, '_, '_> {
             let left = self.b.ins().iadd(left, size);
             self.store_context(left, field::TAPE_LEFT);
         }
-        for (offset, ty) in arrays(&types) {
+        // The last one first, as they are kept.
+        for (offset, ty) in arrays(&types).collect::<Vec<_>>().into_iter().rev() {
             let take = self.import(self.compiler.hooks.take_array);
             let (slot, ty) = self.array_slot(below, offset, ty);
             let call = self.b.ins().call(take, &[self.context, slot, ty]);

@@ -26,6 +26,12 @@ impl Lane {
         Lane::between(self.from.max(other.from), self.to.min(other.to))
     }
 
+    /// Whether that is every lane.
+    #[inline(always)]
+    pub(super) fn is_all(self) -> bool {
+        self.from == 0 && self.to == 8
+    }
+
     /// The first `n`.
     #[inline(always)]
     pub(super) fn first(n: usize) -> Lane {
@@ -62,6 +68,8 @@ pub(super) trait Lanes: Copy {
     unsafe fn fused(self, b: Self, c: Self) -> Self;
     /// The same in some lanes, and `c` in the others.
     unsafe fn fused_some(self, b: Self, c: Self, some: Lane) -> Self;
+    /// Its lanes added as a tree, in the order of the kernels.
+    unsafe fn tree(self) -> f64;
     /// The lanes of each row added as a tree, in the order of the kernels: lane `r` has the sum of row `r`. The
     /// lanes of a row may be turned by an even number of places: the tree adds the same pairs.
     unsafe fn trees(rows: [Self; 8]) -> Self;
@@ -117,28 +125,32 @@ impl Lanes for One {
         One(unsafe { _mm512_mask3_fmadd_pd(self.0, b.0, c.0, mask(some)) })
     }
     #[inline(always)]
+    unsafe fn tree(self) -> f64 {
+        unsafe { Two(_mm512_castpd512_pd256(self.0), _mm512_extractf64x4_pd::<1>(self.0)).tree() }
+    }
+    #[inline(always)]
     unsafe fn trees(rows: [Self; 8]) -> Self {
+        let [r0, r1, r2, r3, r4, r5, r6, r7] = rows;
         unsafe {
-            // Lanes 0 to 3 of two rows plus their lanes 4 to 7.
-            let halves = |x: usize, y: usize| {
-                let (x, y) = (rows[x].0, rows[y].0);
-                _mm512_add_pd(
-                    _mm512_shuffle_f64x2::<0x44>(x, y),
-                    _mm512_shuffle_f64x2::<0xee>(x, y),
-                )
-            };
-            // Of four rows, pairs of what is left plus the other pairs.
-            let pairs = |x: __m512d, y: __m512d| {
-                _mm512_add_pd(
-                    _mm512_shuffle_f64x2::<0x88>(x, y),
-                    _mm512_shuffle_f64x2::<0xdd>(x, y),
-                )
-            };
-            let even = pairs(halves(0, 2), halves(4, 6));
-            let odd = pairs(halves(1, 3), halves(5, 7));
+            let even = pairs_512(halves_512(r0, r2), halves_512(r4, r6));
+            let odd = pairs_512(halves_512(r1, r3), halves_512(r5, r7));
             One(_mm512_add_pd(_mm512_unpacklo_pd(even, odd), _mm512_unpackhi_pd(even, odd)))
         }
     }
+}
+
+// Functions rather than closures, which need not be inlined and would then have no wide registers.
+
+/// Lanes 0 to 3 of two rows plus their lanes 4 to 7.
+#[inline(always)]
+unsafe fn halves_512(One(x): One, One(y): One) -> __m512d {
+    unsafe { _mm512_add_pd(_mm512_shuffle_f64x2::<0x44>(x, y), _mm512_shuffle_f64x2::<0xee>(x, y)) }
+}
+
+/// Of four rows, pairs of what is left plus the other pairs.
+#[inline(always)]
+unsafe fn pairs_512(x: __m512d, y: __m512d) -> __m512d {
+    unsafe { _mm512_add_pd(_mm512_shuffle_f64x2::<0x88>(x, y), _mm512_shuffle_f64x2::<0xdd>(x, y)) }
 }
 
 /// Two registers of 256 bits.
@@ -150,12 +162,18 @@ pub(super) struct Two(__m256d, __m256d);
 unsafe fn masks(some: Lane) -> (__m256i, __m256i) {
     let (from, to) = (some.from as i64, some.to as i64);
     unsafe {
-        let within = |first: __m256i| {
-            let below = _mm256_cmpgt_epi64(_mm256_set1_epi64x(to), first);
-            _mm256_andnot_si256(_mm256_cmpgt_epi64(_mm256_set1_epi64x(from), first), below)
-        };
-        (within(_mm256_setr_epi64x(0, 1, 2, 3)), within(_mm256_setr_epi64x(4, 5, 6, 7)))
+        let (from, to) = (_mm256_set1_epi64x(from), _mm256_set1_epi64x(to));
+        (
+            within_256(_mm256_setr_epi64x(0, 1, 2, 3), from, to),
+            within_256(_mm256_setr_epi64x(4, 5, 6, 7), from, to),
+        )
     }
+}
+
+/// Which numbers are not less than `from`, and less than `to`.
+#[inline(always)]
+unsafe fn within_256(x: __m256i, from: __m256i, to: __m256i) -> __m256i {
+    unsafe { _mm256_andnot_si256(_mm256_cmpgt_epi64(from, x), _mm256_cmpgt_epi64(to, x)) }
 }
 
 impl Lanes for Two {
@@ -217,22 +235,34 @@ impl Lanes for Two {
         }
     }
     #[inline(always)]
-    unsafe fn trees(rows: [Self; 8]) -> Self {
+    unsafe fn tree(self) -> f64 {
         unsafe {
-            let halves = |x: usize| _mm256_add_pd(rows[x].0, rows[x].1);
-            // Pairs of what is left of two rows plus the other pairs.
-            let pairs = |x: usize, y: usize| {
-                let (x, y) = (halves(x), halves(y));
-                _mm256_add_pd(
-                    _mm256_permute2f128_pd::<0x20>(x, y),
-                    _mm256_permute2f128_pd::<0x31>(x, y),
-                )
-            };
-            let four = |x: usize| {
-                let (even, odd) = (pairs(x, x + 2), pairs(x + 1, x + 3));
-                _mm256_add_pd(_mm256_unpacklo_pd(even, odd), _mm256_unpackhi_pd(even, odd))
-            };
-            Two(four(0), four(4))
+            let half = _mm256_add_pd(self.0, self.1);
+            let pair = _mm_add_pd(_mm256_castpd256_pd128(half), _mm256_extractf128_pd::<1>(half));
+            _mm_cvtsd_f64(_mm_add_sd(pair, _mm_unpackhi_pd(pair, pair)))
         }
+    }
+    #[inline(always)]
+    unsafe fn trees(rows: [Self; 8]) -> Self {
+        let [r0, r1, r2, r3, r4, r5, r6, r7] = rows;
+        unsafe { Two(four_256(r0, r1, r2, r3), four_256(r4, r5, r6, r7)) }
+    }
+}
+
+/// Four rows added as trees.
+#[inline(always)]
+unsafe fn four_256(r0: Two, r1: Two, r2: Two, r3: Two) -> __m256d {
+    unsafe {
+        let (even, odd) = (pairs_256(r0, r2), pairs_256(r1, r3));
+        _mm256_add_pd(_mm256_unpacklo_pd(even, odd), _mm256_unpackhi_pd(even, odd))
+    }
+}
+
+/// The halves of two rows added, then pairs of what is left plus the other pairs.
+#[inline(always)]
+unsafe fn pairs_256(x: Two, y: Two) -> __m256d {
+    unsafe {
+        let (x, y) = (_mm256_add_pd(x.0, x.1), _mm256_add_pd(y.0, y.1));
+        _mm256_add_pd(_mm256_permute2f128_pd::<0x20>(x, y), _mm256_permute2f128_pd::<0x31>(x, y))
     }
 }

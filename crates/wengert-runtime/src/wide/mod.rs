@@ -5,11 +5,13 @@
 //! work on four doubles at a time. Products of doubles are written out in lanes, in the same order
 //! ([`products`]).
 
+mod entries;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
 #[cfg(target_arch = "x86_64")]
 mod products;
 
+pub(crate) use entries::{Entries, entries};
 use wengert_core::fault::FaultKind;
 use wengert_core::ops::ArrayOp;
 use wengert_core::ops::kernels::{self, Computed, Operand};
@@ -41,15 +43,20 @@ pub(crate) fn update(
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
+    use super::entries::{wide_256, wide_512};
     use super::lanes::{One, Two};
     use super::products;
     use wengert_core::fault::FaultKind;
     use wengert_core::ops::ArrayOp;
-    use wengert_core::ops::kernels::{self, Computed, Operand, Product};
+    use wengert_core::ops::kernels::{self, Computed, How, Operand, Product};
     use wengert_core::ops::shaped::{Elements, ElementsMut};
 
     pub(super) fn available() -> bool {
         is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
+    }
+
+    pub(super) fn has_512() -> bool {
+        available() && is_x86_feature_detected!("avx512f")
     }
 
     pub(super) fn update(
@@ -63,14 +70,8 @@ mod x86 {
                 args
         {
             let product = Product::new(shape, (sa, *ta), (sb, *tb))?;
-            let done = if is_x86_feature_detected!("avx512f") {
-                // SAFETY: the machine has the instructions, and the shapes are those of the arrays.
-                unsafe { multiply_512(&product, c, a, b) }
-            } else {
-                // SAFETY: the same; the caller has asked for AVX2.
-                unsafe { multiply_256(&product, c, a, b) }
-            };
-            if done {
+            // SAFETY: the machine has the instructions, and the shapes are those of the arrays.
+            if unsafe { multiply(has_512(), &product, c, a, b) } {
                 return Ok(());
             }
         }
@@ -93,20 +94,46 @@ mod x86 {
         kernels::update(op, shape, x, args)
     }
 
+    /// The product, added to `c`, with registers of 512 or of 256 bits; `false` where the plain kernel does as well.
+    ///
     /// # Safety
-    /// The arrays have the shapes the product was made for.
-    #[target_feature(enable = "avx512f,avx2,fma")]
-    pub(super) unsafe fn multiply_512(p: &Product, c: &mut [f64], a: &[f64], b: &[f64]) -> bool {
-        // SAFETY: the caller's promise; the instructions are those of this function.
-        unsafe { products::multiply::<One>(p, c, a, b) }
+    /// The machine has the instructions. The arrays have the shapes the product was made for.
+    pub(super) unsafe fn multiply(
+        widest: bool,
+        p: &Product,
+        c: &mut [f64],
+        a: &[f64],
+        b: &[f64],
+    ) -> bool {
+        let entries = if widest { wide_512::ENTRIES } else { wide_256::ENTRIES };
+        let times = match p.how {
+            How::Outer => return false,
+            How::Rows => entries.rows,
+            How::Columns => entries.columns,
+            // SAFETY: the caller's promises.
+            How::Matrices => unsafe {
+                match widest {
+                    true => matrices_512(p, c, a, b),
+                    false => matrices_256(p, c, a, b),
+                }
+                return true;
+            },
+        };
+        // SAFETY: the caller's promises.
+        unsafe { times(c.as_mut_ptr(), a.as_ptr(), b.as_ptr(), p.m, p.k) };
+        true
     }
 
-    /// # Safety
-    /// The arrays have the shapes the product was made for.
-    #[target_feature(enable = "avx2,fma")]
-    pub(super) unsafe fn multiply_256(p: &Product, c: &mut [f64], a: &[f64], b: &[f64]) -> bool {
+    #[target_feature(enable = "avx512f,avx2,fma")]
+    unsafe fn matrices_512(p: &Product, c: &mut [f64], a: &[f64], b: &[f64]) {
         // SAFETY: the caller's promise; the instructions are those of this function.
-        unsafe { products::multiply::<Two>(p, c, a, b) }
+        unsafe { products::matrices::<One>(p, c, a, b) }
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn matrices_256(p: &Product, c: &mut [f64], a: &[f64], b: &[f64]) {
+        // SAFETY: the caller's promise; the instructions are those of this function.
+        unsafe { products::matrices::<Two>(p, c, a, b) }
     }
 }
 

@@ -7,7 +7,7 @@
 use super::lanes::{Lane, Lanes};
 use std::mem::MaybeUninit;
 use wengert_core::ops::Transposed;
-use wengert_core::ops::kernels::{BLOCK, How, Product};
+use wengert_core::ops::kernels::{BLOCK, Product};
 
 /// Terms of each chain that are added before the next part of a product is looked at.
 const DEPTH: usize = 256;
@@ -16,51 +16,88 @@ const WIDEST: usize = 16;
 /// Rows longer than this lie too far from one another to be read where they are.
 const FAR: usize = 256;
 
-/// The product, added to `c`; `false` where the plain kernel does as well.
+/// A matrix times a vector: one dot per row, eight rows at a time.
 ///
 /// # Safety
-/// The machine has the instructions of `V`. The arrays have the shapes the product was made for.
+/// The machine has the instructions of `V`; the matrix has as many rows as `c` elements, of the length of `b`.
 #[inline(always)]
-pub(super) unsafe fn multiply<V: Lanes>(
-    shape: &Product,
-    c: &mut [f64],
-    a: &[f64],
-    b: &[f64],
-) -> bool {
-    // SAFETY: the caller's promises.
-    unsafe {
-        match shape.how {
-            How::Rows => rows::<V>(c, a, b),
-            How::Columns => columns::<V>(c, a, b),
-            How::Matrices => matrices::<V>(shape, c, a, b),
-            How::Outer => return false,
-        }
-    }
-    true
-}
-
-/// A matrix times a vector: one dot per row, eight rows at a time.
-#[inline(always)]
-unsafe fn rows<V: Lanes>(c: &mut [f64], a: &[f64], b: &[f64]) {
+pub(super) unsafe fn rows<V: Lanes>(c: &mut [f64], a: &[f64], b: &[f64]) {
     let (m, k) = (c.len(), b.len());
     debug_assert_eq!(a.len(), m * k);
-    for i in (0..m).step_by(8) {
-        let count = (m - i).min(8);
-        // SAFETY: rows past the last one are the last one, whose sum is not stored.
-        unsafe {
-            let row = std::array::from_fn(|r| a.as_ptr().add((i + r).min(m - 1) * k));
-            let sums = if k <= BLOCK {
-                dots::<V>(row, b, 0)
-            } else {
-                let parts: Vec<V> = (0..k)
-                    .step_by(BLOCK)
-                    .map(|from| dots::<V>(row, &b[from..k.min(from + BLOCK)], from))
-                    .collect();
-                pairwise(&parts)
-            };
-            let c = c.as_mut_ptr().add(i);
-            V::load_some(c, Lane::first(count)).plus(sums).store_some(c, Lane::first(count));
+    let apart = alike(k);
+    let span = 8 * apart;
+    // SAFETY: rows up to `whole` are there; of the rest, those past the last one are the last one, whose sum is not
+    // stored.
+    unsafe {
+        let (a, c) = (a.as_ptr(), c.as_mut_ptr());
+        let whole = m - m % span;
+        for i in (0..whole).step_by(span) {
+            if apart == 1 {
+                let sums = dots::<V>(std::array::from_fn(|r| a.add((i + r) * k)), b);
+                V::load(c.add(i)).plus(sums).store(c.add(i));
+                continue;
+            }
+            for first in i..i + apart {
+                let sums = dots::<V>(std::array::from_fn(|r| a.add((first + r * apart) * k)), b);
+                let mut room = [0.0; 8];
+                sums.store(room.as_mut_ptr());
+                for (r, sum) in room.iter().enumerate() {
+                    *c.add(first + r * apart) += sum;
+                }
+            }
         }
+        for i in (whole..m).step_by(8) {
+            let some = Lane::first((m - i).min(8));
+            let sums = dots::<V>(std::array::from_fn(|r| a.add((i + r).min(m - 1) * k)), b);
+            V::load_some(c.add(i), some).plus(sums).store_some(c.add(i), some);
+        }
+    }
+}
+
+/// The sum of products of two vectors of at most a block of elements; `None` where they are longer.
+///
+/// # Safety
+/// The machine has the instructions of `V`; both have as many elements.
+#[inline(always)]
+pub(super) unsafe fn dot<V: Lanes>(x: &[f64], y: &[f64]) -> Option<f64> {
+    debug_assert_eq!(x.len(), y.len());
+    if x.len() > BLOCK {
+        return None;
+    }
+    let whole = x.len() / 8 * 8;
+    // SAFETY: the caller's promise; lanes past the last element are neither read nor added.
+    unsafe {
+        let (x, y, some) = (x.as_ptr(), y.as_ptr(), Lane::first(x.len() - whole));
+        let mut sum = V::zero();
+        for p in (0..whole).step_by(8) {
+            sum = V::load(x.add(p)).fused(V::load(y.add(p)), sum);
+        }
+        let (x, y) = (V::load_some(x.add(whole), some), V::load_some(y.add(whole), some));
+        Some(x.fused_some(y, sum, some).tree())
+    }
+}
+
+/// How many rows of this length further a row begins at the same place of a line of memory, unless that is far.
+#[inline(always)]
+fn alike(length: usize) -> usize {
+    match length % 8 {
+        4 => 2,
+        2 | 6 => 4,
+        _ => 1,
+    }
+}
+
+/// The dots of `b` with eight rows, which begin at the same place of a line of memory or are of an odd length.
+#[inline(always)]
+unsafe fn dots<V: Lanes>(row: [*const f64; 8], b: &[f64]) -> V {
+    // SAFETY: the rows have the elements of `b`.
+    unsafe {
+        if b.len() <= BLOCK {
+            return block_dots::<V>(row, b);
+        }
+        let parts = b.chunks(BLOCK).enumerate();
+        let parts = parts.map(|(k, b)| block_dots::<V>(row.map(|row| row.add(k * BLOCK)), b));
+        pairwise(&parts.collect::<Vec<V>>())
     }
 }
 
@@ -86,64 +123,110 @@ unsafe fn pairwise<V: Lanes>(parts: &[V]) -> V {
     waiting.into_iter().rev().reduce(|sum, left| add(left, sum)).unwrap_or_else(none)
 }
 
-/// Eight dots of at most a block of elements: those of `b` with as many of each row, from `from` on.
+/// Eight dots of at most a block of elements.
 #[inline(always)]
-unsafe fn dots<V: Lanes>(row: [*const f64; 8], b: &[f64], from: usize) -> V {
+unsafe fn block_dots<V: Lanes>(row: [*const f64; 8], b: &[f64]) -> V {
+    let at = [b.as_ptr()];
     // SAFETY: the rows have the elements of `b`.
     unsafe {
-        let row = row.map(|row| row.add(from));
         if V::ROWS == 8 {
-            return V::trees(lanes::<V, 8>(row, b));
+            let [sums] = lanes::<V, 8, 1>(row, at, b.len());
+            return V::trees(sums);
         }
         let [r0, r1, r2, r3, r4, r5, r6, r7] = row;
-        let [s0, s1, s2, s3] = lanes::<V, 4>([r0, r1, r2, r3], b);
-        let [s4, s5, s6, s7] = lanes::<V, 4>([r4, r5, r6, r7], b);
+        let [[s0, s1, s2, s3]] = lanes::<V, 4, 1>([r0, r1, r2, r3], at, b.len());
+        let [[s4, s5, s6, s7]] = lanes::<V, 4, 1>([r4, r5, r6, r7], at, b.len());
         V::trees([s0, s1, s2, s3, s4, s5, s6, s7])
     }
 }
 
-/// Doubles before `x` from which a line of memory begins, if such lines begin as far before all rows of `length`
-/// that follow: loads that lie in one line take half the time of others.
+/// The dots of every row of a matrix with every one of `n` vectors, which lie one behind the other as they do in `x`:
+/// eight rows at a time, so that they are read from the nearest cache, and two vectors where registers hold the sums.
+///
+/// # Safety
+/// The machine has the instructions of `V`; the matrix has `m` rows of `k`, `x` has `n` of `k` and `c` `n` of `m`.
 #[inline(always)]
-fn before_line(x: *const f64, length: usize) -> usize {
-    if length.is_multiple_of(8) { x as usize / 8 % 8 } else { 0 }
+pub(super) unsafe fn many<V: Lanes>(
+    c: *mut f64,
+    a: *const f64,
+    x: *const f64,
+    (m, k, n): (usize, usize, usize),
+) {
+    for i in (0..m).step_by(8) {
+        let some = Lane::first((m - i).min(8));
+        // SAFETY: rows past the last one are the last one, whose sums are not stored.
+        unsafe {
+            let row: [*const f64; 8] = std::array::from_fn(|r| a.add((i + r).min(m - 1) * k));
+            let mut t = 0;
+            while V::ROWS == 8 && k <= BLOCK && t + 2 <= n {
+                let [first, second] = lanes::<V, 8, 2>(row, [x.add(t * k), x.add((t + 1) * k)], k);
+                V::trees(first).store_some(c.add(t * m + i), some);
+                V::trees(second).store_some(c.add((t + 1) * m + i), some);
+                t += 2;
+            }
+            for t in t..n {
+                let b = std::slice::from_raw_parts(x.add(t * k), k);
+                dots::<V>(row, b).store_some(c.add(t * m + i), some);
+            }
+        }
+    }
 }
 
-/// The lanes of the dots of `b` with some rows; they may be turned by an even number of places.
+/// Doubles before `x` from which a line of memory begins: loads that lie in one line take half the time of others.
 #[inline(always)]
-unsafe fn lanes<V: Lanes, const R: usize>(row: [*const f64; R], b: &[f64]) -> [V; R] {
-    // Rows are as far from one another as they are long. An odd number of places would make another tree.
-    let skip = match before_line(row[0], b.len()) {
+fn before_line(x: *const f64) -> usize {
+    x as usize / 8 % 8
+}
+
+/// The lanes of the dots of some rows with some vectors of as many elements; they may be turned by an even number of
+/// places.
+#[inline(always)]
+#[allow(clippy::needless_range_loop)] // rows of sums and of memory go together
+unsafe fn lanes<V: Lanes, const R: usize, const T: usize>(
+    row: [*const f64; R],
+    b: [*const f64; T],
+    length: usize,
+) -> [[V; R]; T] {
+    // An odd number of places would make another tree.
+    let skip = match before_line(row[0]) {
         skip if skip % 2 == 0 => skip,
         _ => 0,
     };
-    let (at, row) = (b.as_ptr().wrapping_sub(skip), row.map(|row| row.wrapping_sub(skip)));
-    let end = skip + b.len();
-    // SAFETY: the rows have as many elements as `b`, all of them behind the first `skip` places.
+    let (at, row) = (b.map(|b| b.wrapping_sub(skip)), row.map(|row| row.wrapping_sub(skip)));
+    let end = skip + length;
+    // SAFETY: rows and vectors have so many elements, all of them behind the first `skip` places.
     unsafe {
-        let mut sums = [V::zero(); R];
+        let mut sums = [[V::zero(); R]; T];
         let mut p = 0;
         if skip > 0 && end >= 8 {
             let some = Lane::between(skip, 8);
-            let y = V::load_some(at, some);
+            let y: [V; T] = std::array::from_fn(|t| V::load_some(at[t], some));
             for r in 0..R {
-                sums[r] = V::load_some(row[r], some).fused_some(y, sums[r], some);
+                let x = V::load_some(row[r], some);
+                for t in 0..T {
+                    sums[t][r] = x.fused_some(y[t], sums[t][r], some);
+                }
             }
             p = 8;
         }
         while p + 8 <= end {
-            let y = V::load(at.add(p));
+            let y: [V; T] = std::array::from_fn(|t| V::load(at[t].wrapping_add(p)));
             for r in 0..R {
-                sums[r] = V::load(row[r].add(p)).fused(y, sums[r]);
+                let x = V::load(row[r].wrapping_add(p));
+                for t in 0..T {
+                    sums[t][r] = x.fused(y[t], sums[t][r]);
+                }
             }
             p += 8;
         }
         if p < end {
             let some = Lane::between(skip.saturating_sub(p), end - p);
-            let y = V::load_some(at.wrapping_add(p), some);
+            let y: [V; T] = std::array::from_fn(|t| V::load_some(at[t].wrapping_add(p), some));
             for r in 0..R {
                 let x = V::load_some(row[r].wrapping_add(p), some);
-                sums[r] = x.fused_some(y, sums[r], some);
+                for t in 0..T {
+                    sums[t][r] = x.fused_some(y[t], sums[t][r], some);
+                }
             }
         }
         sums
@@ -151,14 +234,19 @@ unsafe fn lanes<V: Lanes, const R: usize>(row: [*const f64; R], b: &[f64]) -> [V
 }
 
 /// The transpose of a matrix times a vector: a chain per element, as many side by side as registers hold.
+///
+/// # Safety
+/// The machine has the instructions of `V`; the matrix has as many rows as `b` elements, of the length of `c`.
 #[inline(always)]
-unsafe fn columns<V: Lanes>(c: &mut [f64], a: &[f64], b: &[f64]) {
+pub(super) unsafe fn columns<V: Lanes>(c: &mut [f64], a: &[f64], b: &[f64]) {
     let m = c.len();
     debug_assert_eq!(a.len(), m * b.len());
     if m == 0 {
         return;
     }
-    let skip = before_line(a.as_ptr(), m);
+    // Narrower loads seldom lie in two lines, and take longer where lanes are missing.
+    let begin_together = V::ROWS == 8 && m.is_multiple_of(8);
+    let skip = if begin_together { before_line(a.as_ptr()) } else { 0 };
     let (c, a) = (c.as_mut_ptr().wrapping_sub(skip), a.as_ptr().wrapping_sub(skip));
     let vectors = (skip + m).div_ceil(8);
     let strips = vectors.div_ceil(V::STRIP);
@@ -176,18 +264,18 @@ unsafe fn columns<V: Lanes>(c: &mut [f64], a: &[f64], b: &[f64]) {
         // SAFETY: `wide` vectors begin there, of which the first and the last have the lanes given.
         unsafe {
             match wide {
-                1 => part.run::<V, 1>(b),
-                2 => part.run::<V, 2>(b),
-                3 => part.run::<V, 3>(b),
-                4 => part.run::<V, 4>(b),
-                5 => part.run::<V, 5>(b),
-                6 => part.run::<V, 6>(b),
-                7 => part.run::<V, 7>(b),
-                8 => part.run::<V, 8>(b),
-                9 => part.run::<V, 9>(b),
-                10 => part.run::<V, 10>(b),
-                11 => part.run::<V, 11>(b),
-                _ => part.run::<V, 12>(b),
+                1 => part.any::<V, 1>(b),
+                2 => part.any::<V, 2>(b),
+                3 => part.any::<V, 3>(b),
+                4 => part.any::<V, 4>(b),
+                5 => part.any::<V, 5>(b),
+                6 => part.any::<V, 6>(b),
+                7 => part.any::<V, 7>(b),
+                8 => part.any::<V, 8>(b),
+                9 => part.any::<V, 9>(b),
+                10 => part.any::<V, 10>(b),
+                11 => part.any::<V, 11>(b),
+                _ => part.any::<V, 12>(b),
             }
         }
         at += wide;
@@ -212,13 +300,25 @@ impl Strip {
     /// There are `S` vectors of elements in `c` and in every row of `a`, except for lanes missing in the first and the
     /// last; `S` is not zero.
     #[inline(always)]
-    unsafe fn run<V: Lanes, const S: usize>(&self, b: &[f64]) {
+    unsafe fn any<V: Lanes, const S: usize>(&self, b: &[f64]) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.first.and(self.last).is_all() {
+                true => self.run::<V, S, true>(b),
+                false => self.run::<V, S, false>(b),
+            }
+        }
+    }
+
+    /// The same, where it is known whether all lanes are there.
+    #[inline(always)]
+    unsafe fn run<V: Lanes, const S: usize, const ALL: bool>(&self, b: &[f64]) {
         let some = |s: usize| match s {
             0 if S == 1 => self.first.and(self.last),
             0 => self.first,
             _ => self.last,
         };
-        let whole = |s: usize| s > 0 && s < S - 1;
+        let whole = |s: usize| ALL || (s > 0 && s < S - 1);
         // SAFETY: the caller's promise.
         unsafe {
             let load = |from: *const f64, s: usize| {
@@ -243,8 +343,11 @@ impl Strip {
 }
 
 /// Two matrices: a chain per element, in parts that are kept in registers.
+///
+/// # Safety
+/// The machine has the instructions of `V`. The arrays have the shapes the product was made for.
 #[inline(always)]
-unsafe fn matrices<V: Lanes>(shape: &Product, c: &mut [f64], a: &[f64], b: &[f64]) {
+pub(super) unsafe fn matrices<V: Lanes>(shape: &Product, c: &mut [f64], a: &[f64], b: &[f64]) {
     let Product { m, n, k, ta, tb, .. } = *shape;
     debug_assert!(c.len() == m * n && a.len() == m * k && b.len() == k * n);
     // From row to row, and from column to column.
@@ -354,7 +457,7 @@ unsafe fn tile<V: Lanes, const R: usize, const S: usize>(
 #[cfg(test)]
 mod tests {
     use super::super::tests::numbers;
-    use super::super::x86::{available, multiply_256, multiply_512};
+    use super::super::x86::{available, has_512, multiply};
     use super::*;
     use wengert_core::ops::ArrayOp;
     use wengert_core::ops::kernels::{self, Operand};
@@ -379,25 +482,14 @@ mod tests {
             let mut plain = z.clone();
             let elements = ElementsMut::F64(&mut plain[offset..]);
             kernels::update(&ArrayOp::Gemm(ta, tb), c, elements, &args).expect("the shapes fit");
-            let check = |multiply: unsafe fn(&Product, &mut [f64], &[f64], &[f64]) -> bool| {
+            let widths = [(has_512(), true), (available(), false)];
+            for (_, widest) in widths.into_iter().filter(|(has, _)| *has) {
                 let mut fast = z.clone();
+                let (c, a, b) = (&mut fast[offset..], &x[offset..], &y[offset..]);
                 // SAFETY: the machine has the instructions; the arrays have the shapes.
-                let done =
-                    unsafe { multiply(&product, &mut fast[offset..], &x[offset..], &y[offset..]) };
+                let done = unsafe { multiply(widest, &product, c, a, b) };
                 let bits = |x: &[f64]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
                 assert!(!done || bits(&plain) == bits(&fast), "{product:?}, offset {offset}");
-            };
-            if is_x86_feature_detected!("avx512f") {
-                check(|p, c, a, b| {
-                    // SAFETY: as said above.
-                    unsafe { multiply_512(p, c, a, b) }
-                });
-            }
-            if available() {
-                check(|p, c, a, b| {
-                    // SAFETY: as said above.
-                    unsafe { multiply_256(p, c, a, b) }
-                });
             }
         }
     }

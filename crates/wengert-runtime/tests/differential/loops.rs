@@ -240,6 +240,60 @@ fn elementary_functions_in_a_loop() {
     assert_ne!(both.agree("f", &[Arg::F64(0.3), Arg::I64(2)]).unwrap(), [int(0)]);
 }
 
+/// Branches in inner loops over doubles, which run in pairs: each lane takes its own side.
+#[test]
+fn sides_of_pairs() {
+    let _standalone = Standalone::here(1_000_000_000);
+    let text = "
+        func @f(%x: [f64], %y: [f64], %c: i64, %t: bool, %n: i64) -> ([f64], [f64]) {
+          %m = len %x
+          %r, %g = for %i in 0..%n carry (%u = %x, %h = %y) {
+            %v = for %j in 0..%m carry (%w = %u) {
+              %a = peek %w, %j
+              %p = lt %a, 0.5
+              %b, %k, %q = if %p {
+                %a1 = mul %a, %a
+                %a2 = bits %a1
+                %z = le %a1, %a
+                yield %a1, %a2, %z
+              } else {
+                %b0 = bits %a
+                %b1 = iand %b0, %c
+                %b2 = ior %b1, 1024
+                %b3 = shl %b2, 1
+                %b4 = shr %b3, 2
+                %b5 = ixor %b4, %b0
+                %b6 = wsub %b5, %b1
+                %b7 = frombits %b6
+                %o = if %t { yield %b7 } else { %o1 = neg %a  yield %o1 }
+                yield %o, %b6, %t
+              }
+              %k1 = wadd %k, 3
+              %e = frombits %k1
+              %l = select %q, %b, %e
+              %w1 = poke %w, %j, %l
+              yield %w1
+            }
+            %h1 = tanh %h
+            %h2 = exp %h1
+            %h3 = sub %h2, 0.25
+            yield %v, %h3
+          }
+          return %r, %g
+        }";
+    let both = Both::new(text);
+    let special = [0.0, -0.0, 0.3, -0.95, f64::NAN, f64::INFINITY, 5e-324, -720.0, 19.0, 1e300];
+    for n in 0..14 {
+        let x: Vec<f64> = (0..n).map(|k| special[(k * 7 + 2) % 10]).collect();
+        let y: Vec<f64> = (0..n).map(|k| special[(k * 3 + n) % 10]).collect();
+        for (c, t, times) in [(-1, true, 1), (i64::MIN, false, 2), (0x7ff0 << 48, true, 3)] {
+            let arrays = [Arg::Array(&x), Arg::Array(&y)];
+            let others = [Arg::I64(c), Arg::Bool(t), Arg::I64(times)];
+            both.agree("f", &[&arrays[..], &others].concat()).unwrap();
+        }
+    }
+}
+
 /// Inner loops over doubles, which run in pairs: every row that lanes know, special values, lengths even and odd, and
 /// places in the array itself. Where a loop reads what it wrote one iteration before, it cannot.
 #[test]

@@ -5,10 +5,12 @@
 //! ask for the same from the runtime in C ([`standalone`]).
 
 mod arrays;
+mod batches;
 mod calls;
 mod faults;
 mod generated;
 mod kernels;
+mod lanes;
 mod loops;
 mod parallel;
 mod prims;

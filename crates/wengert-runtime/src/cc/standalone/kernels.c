@@ -263,3 +263,21 @@ static u32 hook_kernel(u64 context, u64 number, u64 frame) {
   }
   return (u32)do_kernel(r, k, args, k->count, words);
 }
+
+/* Products, dots and sums of doubles, whose shapes have been looked at. */
+static void hook_rows(u64 c, u64 a, u64 b, u64 m, u64 k) {
+  rows_f64((double *)c, m, (const double *)a, (const double *)b, k);
+}
+static void hook_columns(u64 c, u64 a, u64 b, u64 m, u64 k) {
+  columns_f64((double *)c, m, (const double *)a, (const double *)b, k);
+}
+static void hook_many(u64 c, u64 a, u64 x, u64 m, u64 k, u64 n) {
+  for (u64 t = 0; t < n; t++)
+    for (u64 i = 0; i < m; i++)
+      ((double *)c)[t * m + i] = total_f64((const double *)a + i * k, (const double *)x + t * k, k);
+}
+static void hook_add(u64 c, u64 x, u64 n) {
+  for (u64 i = 0; i < n; i++) ((double *)c)[i] = ((double *)c)[i] + ((const double *)x)[i];
+}
+static double hook_dot(u64 x, u64 y, u64 n) { return total_f64((const double *)x, (const double *)y, n); }
+static double hook_sum(u64 x, u64 n) { return total_f64((const double *)x, 0, n); }

@@ -106,8 +106,7 @@ impl Library<'_> {
         );
         out.push_str(HEAD);
         let _ = writeln!(out, "#include \"{}.h\"\n", self.name);
-        out.push_str(prelude::PRELUDE);
-        out.push_str(prelude::LANES);
+        out.push_str(&prelude::before(printed.iter().map(|p| &*p.text)));
         self.constants(&mut out, &printed);
         out.push_str(RUNTIME);
         if printed.iter().any(|p| !p.ways.kernels.is_empty()) {
@@ -202,14 +201,23 @@ const HEAD: &str = "\
 
 /// For programs without operations on whole arrays.
 const NO_KERNELS: &str = "\
-\nstatic u32 hook_kernel(u64 context, u64 number, u64 frame) { (void)context, (void)number, (void)frame; return 0; }\n";
+\nstatic u32 hook_kernel(u64 context, u64 number, u64 frame) { (void)context, (void)number, (void)frame; return 0; }
+#define hook_rows 0
+#define hook_columns 0
+#define hook_many 0
+#define hook_add 0
+#define hook_dot 0
+#define hook_sum 0
+";
 
 /// In the order of `hook_signatures` in `jit::abi`.
 const HOOKS: &str = "
-static void *const H[13] = {
+static void *const H[20] = {
   (void *)hook_fill, (void *)hook_blank, (void *)hook_copy, (void *)hook_free, (void *)hook_note_site, (void *)hook_drive,
   (void *)hook_kernel, (void *)hook_new_tape, (void *)hook_tape_base, (void *)hook_note_tape,
-  (void *)hook_end_tape, (void *)hook_hold_array, (void *)hook_take_array
+  (void *)hook_end_tape, (void *)hook_hold_array, (void *)hook_take_array,
+  (void *)hook_refill, (void *)hook_rows, (void *)hook_columns, (void *)hook_many, (void *)hook_add,
+  (void *)hook_dot, (void *)hook_sum
 };
 ";
 

@@ -144,6 +144,10 @@ static u64 hook_blank(u64 context, u64 len) { return (i64)len < 0 ? 0 : array_ne
 
 static u64 hook_copy(u64 context, u64 from, u64 len) { return array_copy((run *)context, from, len, F64); }
 
+static void hook_refill(u64 address, u64 len, double value) {
+  for (u64 k = 0; k < len; k++) ((double *)address)[k] = value;
+}
+
 static void hook_free(u64 context, u64 address) {
   map *arrays = &((run *)context)->arrays;
   u64 *e = map_find(arrays, address);

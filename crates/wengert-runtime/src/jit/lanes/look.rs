@@ -44,8 +44,8 @@ pub(in crate::jit) fn look(
     let inst = only_loop(func)?;
     let identity = Identity::of(func);
     let body = &inst.blocks[0];
-    let mut looker =
-        Looker { func, identity, aside, varying: HashSet::new(), changed: HashSet::new() };
+    let (varying, changed) = (HashSet::new(), HashSet::new());
+    let mut looker = Looker { func, identity, aside, varying, changed, recorded: false };
     for (k, p) in body.params[1..].iter().enumerate() {
         let carried = !looker.identity.is_linked(*p);
         if carried != !looker.identity.is_linked(inst.results[k])
@@ -71,13 +71,11 @@ pub(in crate::jit) fn look(
         }
         _ => {}
     });
+    looker.recorded = pushes || pops;
     let one_way = match order {
         Order::Up => !pops,
         Order::Down => !pushes,
     };
-    if std::env::var("LANES_DEBUG").is_ok() {
-        eprintln!("LANES look {} {} {}", func.name, one_way, looker.can_run_again(body));
-    }
     let fits = one_way
         && (order == Order::Down || looker.can_run_again(body))
         && looker.block(body, Place { alone: true, ..Place::default() });
@@ -102,6 +100,8 @@ struct Looker<'f> {
     varying: HashSet<Value>,
     /// Arrays that the loop writes to.
     changed: HashSet<Value>,
+    /// Whether it has to do with a tape.
+    recorded: bool,
 }
 
 impl Looker<'_> {
@@ -175,10 +175,12 @@ impl Looker<'_> {
     fn block(&self, block: &Block, mut place: Place) -> bool {
         block.insts.iter().all(|inst| {
             let fits = self.inst(inst, place);
-            if !fits && std::env::var("LANES_DEBUG").is_ok() {
-                eprintln!("LANES {} {:?}", self.func.name, inst.op);
-            }
-            place.alone &= matches!(inst.op, Op::Prim(_) | Op::Dim(_));
+            place.alone &= match inst.op {
+                Op::Prim(_) | Op::Dim(_) => true,
+                // What is recorded and what reads the record must decide alike, by the counter alone.
+                Op::Load | Op::Array(ArrayOp::Peek) => !self.recorded,
+                _ => false,
+            };
             fits
         })
     }
