@@ -128,7 +128,7 @@ impl Arrays {
     }
 
     /// How many elements to leave out at the start of storage that has room for them.
-    fn skipped(&mut self, storage: &Vec<f64>, len: usize) -> usize {
+    fn skipped(&mut self, storage: &[f64], len: usize) -> usize {
         if len < LARGE {
             return 0;
         }

@@ -105,6 +105,9 @@ struct Frame {
 /// Where something lies: the first element and the last, from the first one of a row.
 type Interval = (Value, Value);
 
+/// What a loop does: from its counter and arrays to the next arrays.
+type Body<'b> = dyn FnMut(&mut Builder, Value, &[Value]) -> Vec<Value> + 'b;
+
 impl Tiles<'_> {
     fn emit(&self, b: &mut Builder) -> Vec<Value> {
         let (func, plan, inst) = (self.func, self.plan, self.inst);
@@ -158,7 +161,7 @@ impl Tiles<'_> {
         from: Value,
         to: Value,
         arrays: &[Value],
-        body: &mut dyn FnMut(&mut Builder, Value, &[Value]) -> Vec<Value>,
+        body: &mut Body<'_>,
     ) -> Vec<Value> {
         let types: Vec<Type> = arrays.iter().map(|a| b.ty(*a)).collect();
         let names = self.inst.blocks[0].params[1..].iter().map(|p| self.func.name_of(*p));
