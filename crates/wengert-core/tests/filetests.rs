@@ -32,7 +32,7 @@ macro_rules! topics {
 
 topics! {
     text verify run inline simplify unroll scalars hoist carries dce fma stores pipeline jvp vjp nest
-    elementwise fuse copies reuse deferred views parts
+    elementwise fuse copies reuse tiles deferred views parts
 }
 
 fn root() -> PathBuf {

@@ -105,8 +105,8 @@ struct Frame {
 /// Where something lies: the first element and the last, from the first one of a row.
 type Interval = (Value, Value);
 
-/// Makes the body of a loop of its counter and the arrays it carries; gives back what it yields.
-type Body<'a> = dyn FnMut(&mut Builder, Value, &[Value]) -> Vec<Value> + 'a;
+/// What a loop does: from its counter and arrays to the next arrays.
+type Body<'b> = dyn FnMut(&mut Builder, Value, &[Value]) -> Vec<Value> + 'b;
 
 impl Tiles<'_> {
     fn emit(&self, b: &mut Builder) -> Vec<Value> {
