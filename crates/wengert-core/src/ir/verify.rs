@@ -507,11 +507,6 @@ impl<'a> Verifier<'a> {
             };
             return Err(self.error(inst.span, message));
         }
-        if inst.blocks[0].parallel {
-            let counter = inst.blocks[0].params[0];
-            parallel::independent(self.func, inst)
-                .map_err(|c| self.error(inst.span, c.message(self.func, counter)))?;
-        }
         for (k, init) in inst.args.iter().enumerate().skip(bounds) {
             self.takes(*init, Taker::new(inst, k))?;
         }
@@ -536,6 +531,12 @@ impl<'a> Verifier<'a> {
         }
         self.consumed = before;
         self.left_with = around;
+        // Of a body that is in order.
+        if inst.blocks[0].parallel {
+            let counter = inst.blocks[0].params[0];
+            parallel::independent(self.func, inst)
+                .map_err(|c| self.error(inst.span, c.message(self.func, counter)))?;
+        }
         Ok(())
     }
 }

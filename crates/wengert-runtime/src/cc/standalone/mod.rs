@@ -109,7 +109,8 @@ impl Library<'_> {
         out.push_str(&prelude::before(printed.iter().map(|p| &*p.text)));
         self.constants(&mut out, &printed);
         out.push_str(RUNTIME);
-        if printed.iter().any(|p| !p.ways.kernels.is_empty()) {
+        let calls = |p: &Printed| IN_KERNELS.clone().any(|k| p.text.contains(&format!("H[{k}]")));
+        if printed.iter().any(|p| !p.ways.kernels.is_empty() || calls(p)) {
             kernels(&mut out);
         } else {
             out.push_str(NO_KERNELS);
@@ -209,6 +210,9 @@ const NO_KERNELS: &str = "\
 #define hook_dot 0
 #define hook_sum 0
 ";
+
+/// Which of them are among the kernels.
+const IN_KERNELS: std::ops::Range<usize> = 14..20;
 
 /// In the order of `hook_signatures` in `jit::abi`.
 const HOOKS: &str = "
