@@ -20,6 +20,7 @@ pub(crate) mod print;
 pub mod standalone;
 mod tables;
 pub mod toolchain;
+mod unfused;
 mod vectors;
 
 use crate::jit::link::Code;
@@ -74,10 +75,8 @@ pub(crate) fn compile(
         None => {
             let work =
                 Work::new(cache).map_err(|e| failed(format!("no folder to work in: {e}")))?;
-            let (source, made) = (work.file("program.c"), work.file("program.so"));
-            std::fs::write(&source, &text)
-                .map_err(|e| failed(format!("cannot write {}: {e}", source.display())))?;
-            toolchain.compile(&source, &made).map_err(failed)?;
+            let made = work.file("program.so");
+            toolchain.compile(&text, &work.file("program"), &made).map_err(failed)?;
             // Loaded where nobody removes it: entries are, by whoever finds too many or takes one for damaged.
             let library = load::library(&key, &made).map_err(failed)?;
             // A full disk is no reason not to run.

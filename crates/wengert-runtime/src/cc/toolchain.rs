@@ -1,5 +1,6 @@
 //! The C compiler: which one, which version, how it is called.
 
+use super::unfused;
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use std::sync::OnceLock;
 
 /// How code is compiled. Nothing here may change a bit: products and sums are not contracted (the program says
 /// where they are fused) and nothing is reassociated.
-const FLAGS: [&str; 12] = [
+const FLAGS: [&str; 9] = [
     "-O3",
     NATIVE,
     "-std=gnu11",
@@ -16,12 +17,9 @@ const FLAGS: [&str; 12] = [
     "-fno-math-errno",
     "-fno-trapping-math",
     "-fPIC",
-    "-shared",
     "-fvisibility=hidden",
     // Variables that a path does not set, comparisons that are always true: what is printed is no C by hand.
     "-w",
-    "-x",
-    "c",
 ];
 
 /// What GCC needs to be told: a loop over many arrays is worth the comparisons that show them to lie apart.
@@ -100,11 +98,36 @@ impl Toolchain {
         }
     }
 
-    /// Compiles a text file to a library.
-    pub(super) fn compile(&self, source: &Path, library: &Path) -> Result<(), String> {
+    /// Compiles a text to a library; files beside it begin with a name.
+    pub(super) fn compile(&self, text: &str, beside: &Path, library: &Path) -> Result<(), String> {
+        let (source, assembly) = (beside.with_extension("c"), beside.with_extension("s"));
+        let failed = |path: &Path, e: std::io::Error| format!("{}: {e}", path.display());
+        let translate = |text: &str, more: &[&str]| {
+            std::fs::write(&source, text).map_err(|e| failed(&source, e))?;
+            let mut command = self.command();
+            command.args(self.flags()).args(more).args(["-S", "-x", "c"]);
+            self.run(command.arg(&source).arg("-o").arg(&assembly))?;
+            std::fs::read_to_string(&assembly).map_err(|e| failed(&assembly, e))
+        };
+        let made = translate(text, &[])?;
+        let fused = unfused::fused(&made);
+        if !fused.is_empty() {
+            let made = translate(&unfused::without_lanes(text, &fused), &[])?;
+            if !unfused::fused(&made).is_empty() {
+                translate(text, &["-fno-tree-vectorize"])?;
+            }
+        }
+        let mut command = self.command();
+        self.run(command.arg("-shared").arg(&assembly).arg("-o").arg(library).arg("-lm"))
+    }
+
+    fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
-        command.args(&self.words).args(self.flags()).arg(source).arg("-o").arg(library).arg("-lm");
-        command.stdin(Stdio::null());
+        command.args(&self.words).stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, command: &mut Command) -> Result<(), String> {
         let ran = command.output().map_err(|e| format!("{}: {e}", self.program.display()))?;
         if ran.status.success() {
             return Ok(());

@@ -139,6 +139,51 @@ fn rows_with_a_constant() {
     }
 }
 
+/// GCC fuses these with the sums, though told not to, where it computes them in lanes.
+#[test]
+fn products_in_sums_and_differences() {
+    let both = Both::new(
+        "func @numbers(%a: f64, %b: f64, %c: f64, %d: f64) -> (f64, f64) {
+           %m = mul %a, 0.7182818284590452
+           %n = mul %b, 0.14159265358979312
+           %x = add %m, %c
+           %y = sub %n, %d
+           return %x, %y
+         }
+         func @elements(%u: [f64], %v: [f64], %w: [f64], %n: i64) -> [f64] {
+           %k = imul %n, 2
+           %z = fill %k, 0.0
+           %r = for %i in 0..%n carry (%p = %z) {
+             %e = imul %i, 2
+             %o = iadd %e, 1
+             %ue = load %u, %e
+             %ve = load %v, %e
+             %we = load %w, %e
+             %me = mul %ue, %ve
+             %se = add %me, %we
+             %uo = load %u, %o
+             %vo = load %v, %o
+             %wo = load %w, %o
+             %mo = mul %uo, %vo
+             %so = sub %mo, %wo
+             %p1 = store %p, %e, %se
+             %p2 = store %p1, %o, %so
+             yield %p2
+           }
+           return %r
+         }",
+    );
+    let mut random = Random(3);
+    let mut any = || (random.bits() % 100_000) as f64 / 7919.0 - 5.0;
+    for _ in 0..50 {
+        let args = [any(), any(), any(), any()].map(Arg::F64);
+        let _ = both.agree("numbers", &args).unwrap();
+    }
+    let [u, v, w] = [(); 3].map(|()| (0..200).map(|_| any()).collect::<Vec<f64>>());
+    let args = [Arg::Array(&u), Arg::Array(&v), Arg::Array(&w), Arg::I64(100)];
+    let _ = both.agree("elements", &args).unwrap();
+}
+
 /// Comparisons that feed a branch and a select directly.
 #[test]
 fn conditions() {
