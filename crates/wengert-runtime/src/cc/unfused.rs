@@ -1,7 +1,7 @@
 //! A fault of GCC's, and how it is kept out.
 //!
-//! Told not to fuse products with sums (`-ffp-contract=off`), GCC 11 and 12 still do where they find sums and differences of
-//! products side by side, and compute them in lanes: `a*b + c` and `d*e - f` become one instruction that adds in one lane
+//! Told not to fuse products with sums (`-ffp-contract=off`), GCC 12 still does where it finds sums and differences of
+//! products side by side, and computes them in lanes: `a*b + c` and `d*e - f` become one instruction that adds in one lane
 //! and subtracts in the other, and rounds once. No program here asks for that instruction, so whoever finds it in what the
 //! compiler has made knows that it did so; the functions it stands in are compiled again without lanes of GCC's making.
 

@@ -187,7 +187,7 @@ const HEAD: &str = "\
 #pragma GCC diagnostic ignored \"-Wtype-limits\"
 #pragma GCC diagnostic ignored \"-Wuninitialized\"
 #ifndef __clang__
-#ifdef __FMA__ /* GCC 11 and 12 would fuse sums and differences of products where they compute them in lanes */
+#ifdef __FMA__ /* GCC 12 would fuse sums and differences of products where it computes them in lanes */
 #pragma GCC optimize (\"no-tree-vectorize\")
 #endif
 #pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"
