@@ -331,7 +331,8 @@ impl Writing<'_> {
         // What takes it over is its last use: if that is the first, nothing reads it before.
         let user = body.insts.iter().find(|i| uses_of(i, p) > 0)?;
         let axis = counters.len() - 1;
-        if body.insts.iter().any(|i| i.op == Op::ExitIf) {
+        // What is read after the write may be an element that is written later.
+        if body.insts.iter().any(|i| i.op == Op::ExitIf || uses_of(i, next) > 0) {
             return None;
         }
         match user.op {
@@ -394,6 +395,33 @@ mod tests {
     use super::super::testing::{array, count, same};
     use super::*;
     use crate::interp::Val;
+
+    /// Elements that are read before they are written are those of the fill.
+    #[test]
+    fn what_is_read_is_filled() {
+        let blanks = |read: &str| {
+            let text = format!(
+                "func @f(%x: [f64]) -> f64 {{
+                   %k = len %x
+                   %z = fill %k, 3.0
+                   %r, %s = for %i in 0..%k carry (%z1 = %z, %s1 = 0.0) {{
+                     %e = load %x, %i
+                     %z2 = store %z1, %i, %e
+                     %d = {read}
+                     %s2 = add %s1, %d
+                     yield %z2, %s2
+                   }}
+                   %t = load %r, 0
+                   %u = add %s, %t
+                   return %u
+                 }}"
+            );
+            blank(&crate::ir::parse::module(&text).unwrap().funcs[0]).len()
+        };
+        assert_eq!(blanks("add %e, 1.0"), 1);
+        assert_eq!(blanks("sum %z2"), 0);
+        assert_eq!(blanks("load %z2, 2"), 0);
+    }
 
     #[test]
     fn inner_loops_hand_their_buffers_out() {
