@@ -286,7 +286,7 @@ enum BackendName {
     Interp,
     /// Native code by Cranelift.
     Jit,
-    /// Native code by the C compiler, compiled first; by Cranelift where there is none.
+    /// Native code by the C compiler, compiled first; an error where there is none.
     Cc,
 }
 

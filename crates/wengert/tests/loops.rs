@@ -111,3 +111,38 @@ def f(x, n):
     // x = 1: 1 doubles four times, 2 three times, 3 and 4 twice.
     close(&gradient(text, (1.0, ("n", 4)), &["x"]), &[16.0 + 8.0 + 4.0 + 4.0]);
 }
+
+/// An array that a loop replaces, and another made of it before the loop: it cannot be made again while the loop has
+/// not been reversed.
+#[test]
+fn an_array_made_of_one_that_a_loop_replaces() {
+    let text = "
+import numpy as np
+def f(a, n):
+    b = a * a
+    for i in range(n):
+        a = 0.5 * a
+    return np.sum(a * b)
+";
+    // The sum of a cubed, over four.
+    let args = vec![Value::from(vec![1.0, -2.0, 3.0]), Value::Int(2)];
+    let args: Vec<wengert::Arg> = args.into_iter().map(Into::into).collect();
+    close(&gradient(text, args, &["a"]), &[0.75, 3.0, 6.75]);
+}
+
+/// An array that is read while a loop writes it: what has not been written yet is as it was filled.
+#[test]
+fn an_array_read_while_it_is_written() {
+    let text = "
+import numpy as np
+def f(x):
+    s = 0.0
+    z = np.full(len(x), 3.0)
+    for i in range(len(x)):
+        z[i] = x[i]
+        s += np.sum(z * z)
+    return s
+";
+    // Element k is in the last n - k sums.
+    close(&gradient(text, [vec![1.0, 2.0, 4.0]], &["x"]), &[6.0, 8.0, 8.0]);
+}

@@ -401,3 +401,64 @@ fn generated_programs() {
     }
     assert!(all.len() >= 20, "{}", all.len());
 }
+
+/// A loop beside the parallel one, which was not looked at.
+#[test]
+fn other_loops_run_as_ever() {
+    let both = Both::new(
+        "func @f(%p: f64, %x: [f64]) -> [f64] {
+           %n = len %x
+           %out = fill %n, 0.0
+           %r, %d, %e = drive @l forward (0, %n, %out, %x, %p) : [f64], i64, i64
+           return %r
+         }
+         func @g(%from: i64, %to: i64, %o: [f64], %x: [f64], %p: f64) -> ([f64], i64, i64) {
+           %c = lt %p, 3.0
+           %z = if %c {
+             %q = for %k in 0..100 carry (%a = %p) {
+               %b = mul %a, 0.9
+               %s = sin %b
+               yield %s
+             }
+             yield %q
+           } else { yield 0.0 }
+           %r = for %i in %from..%to carry (%o1 = %o) {
+             %v = load %x, %i
+             %u = mul %v, %z
+             %o2 = store %o1, %i, %u
+             yield %o2
+           }
+           %m = imax %from, %to
+           return %r, %m, 0
+         }
+         loop @l parallel for carries 1 state 0 finals () advance @g record @g reverse @g",
+    );
+    let x: Vec<f64> = (0..19).map(|k| f64::from(k) - 7.5).collect();
+    let _ = both.agree("f", &[Arg::F64(0.7), Arg::Array(&x)]).unwrap();
+}
+
+/// What is read again after a fault has been changed, and a comparison of it makes an index.
+#[test]
+fn comparisons_decide_over_faults() {
+    let both = Both::new(
+        "func @f(%x: [f64], %b: [f64]) -> ([f64], [f64]) {
+           %n = len %x
+           %y = copy %x
+           %z = fill %n, 0.0
+           %r, %s = parallel for %i in 0..%n carry (%y1 = %y, %z1 = %z) {
+             %v = load %y1, %i
+             %w = sub %v, 2.0
+             %y2 = store %y1, %i, %w
+             %c = gt %w, 0.0
+             %k = select %c, 1000, 0
+             %e = load %b, %k
+             %z2 = store %z1, %i, %e
+             yield %y2, %z2
+           }
+           return %r, %s
+         }",
+    );
+    for x in [[0.0, 0.0, 0.0, 2.5, 0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 2.5, 0.0, 0.0, 9.0, 0.0]] {
+        assert!(both.agree("f", &[Arg::Array(&x), Arg::Array(&[1.0])]).is_err());
+    }
+}

@@ -339,12 +339,14 @@ impl<'a> Cut<'a> {
     fn made_of_arrays(&self, v: Value) -> Option<&'a Inst> {
         let nest = self.nest;
         let inst = nest.inst_of(v).filter(|inst| matches!(inst.op, Op::Prim(_)))?;
-        let lasts = |u: &&Value| {
-            let storage = nest.storage_of(**u);
-            self.restorable.allows(storage) && !self.restorable.stores.contains_key(&storage)
+        // One that a loop carries on is not at hand before the loop has been reversed.
+        let lasts = |u: &Value| {
+            let storage = nest.storage_of(*u);
+            let changes = self.restorable.stores.contains_key(&storage);
+            nest.is_alone(*u) && self.restorable.allows(storage) && !changes
         };
         let mut arrays = inst.args.iter().filter(|u| nest.func.ty(**u).is_array());
-        (nest.is_alone(v) && lasts(&&v) && arrays.all(|u| lasts(&u))).then_some(inst)
+        (lasts(&v) && arrays.all(lasts)).then_some(inst)
     }
 
     /// The node that says an array is at hand.

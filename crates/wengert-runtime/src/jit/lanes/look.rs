@@ -23,6 +23,8 @@ pub(in crate::jit) enum Order {
 #[derive(Clone, Debug)]
 pub(in crate::jit) struct Lanes {
     pub(super) order: Order,
+    /// The counter of the loop, by which it is known.
+    pub(super) counter: Value,
     /// What differs between lanes.
     pub(super) varying: HashSet<Value>,
 }
@@ -79,7 +81,7 @@ pub(in crate::jit) fn look(
     let fits = one_way
         && (order == Order::Down || looker.can_run_again(body))
         && looker.block(body, Place { alone: true, ..Place::default() });
-    fits.then_some(Lanes { order, varying: looker.varying })
+    fits.then_some(Lanes { order, counter: body.params[0], varying: looker.varying })
 }
 
 /// Where an instruction stands.
@@ -165,7 +167,12 @@ impl Looker<'_> {
                 decides |= self.changed.contains(&array)
                     && self.func.ty(array).elem().is_some_and(|e| !e.is_float());
             }
-            Op::Prim(Prim::FToI | Prim::Bits) | Op::Assert(_) => decides = true,
+            // Integers and truth values that are made of floats.
+            Op::Prim(_) => {
+                let float = |v: &Value| self.func.ty(*v).is_float();
+                decides |= inst.args.iter().any(float) && !inst.results.iter().all(float);
+            }
+            Op::Assert(_) => decides = true,
             Op::If => decides |= self.varies(inst.args[0]),
             _ => {}
         });

@@ -75,7 +75,8 @@ impl Emitter<'_, '_, '_> {
     /// What is known of a loop that runs in lockstep.
     pub(super) fn lanes_of(&self, inst: &Inst) -> Option<Lanes> {
         let lanes = self.compiler.lanes.get(&self.func.name)?;
-        let outermost = inst.op == Op::For && self.loops.is_empty() && self.lockstep.is_none();
+        let is_it = inst.op == Op::For && inst.blocks[0].params[0] == lanes.counter;
+        let outermost = is_it && self.loops.is_empty() && self.lockstep.is_none();
         outermost.then(|| lanes.clone())
     }
 
