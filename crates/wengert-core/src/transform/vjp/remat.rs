@@ -339,14 +339,27 @@ impl<'a> Cut<'a> {
     fn made_of_arrays(&self, v: Value) -> Option<&'a Inst> {
         let nest = self.nest;
         let inst = nest.inst_of(v).filter(|inst| matches!(inst.op, Op::Prim(_)))?;
-        // One that a loop carries on is not at hand before the loop has been reversed.
         let lasts = |u: &Value| {
             let storage = nest.storage_of(*u);
             let changes = self.restorable.stores.contains_key(&storage);
-            nest.is_alone(*u) && self.restorable.allows(storage) && !changes
+            self.restorable.allows(storage) && !changes && (nest.is_alone(*u) || self.stays(*u))
         };
         let mut arrays = inst.args.iter().filter(|u| nest.func.ty(**u).is_array());
-        (lasts(&v) && arrays.all(lasts)).then_some(inst)
+        (nest.is_alone(v) && lasts(&v) && arrays.all(lasts)).then_some(inst)
+    }
+
+    /// Whether an array that a loop carries is what an iteration is given, and no loop or branch inside carries it on: then
+    /// it would not be at hand before that has been reversed.
+    fn stays(&self, v: Value) -> bool {
+        let Some(id) = self.nest.block_of(v).filter(|_| self.nest.position(v).is_none()) else {
+            return false;
+        };
+        let carries_on = |inst: &Inst| {
+            let yields = inst.blocks.iter().flat_map(|b| &b.yields);
+            !inst.blocks.is_empty() && inst.args.iter().chain(yields).any(|u| *u == v)
+        };
+        let block = self.nest.blocks[id].block;
+        !self.nest.func.params().contains(&v) && !block.insts.iter().any(carries_on)
     }
 
     /// The node that says an array is at hand.
