@@ -146,3 +146,23 @@ def f(x):
     // Element k is in the last n - k sums.
     close(&gradient(text, [vec![1.0, 2.0, 4.0]], &["x"]), &[6.0, 8.0, 8.0]);
 }
+
+/// An array that is returned on one side of a branch and has a name after it: two of what is one there.
+#[test]
+fn an_array_returned_and_named() {
+    let text = "
+def f(x):
+    if x[0, 0] > 0.0:
+        return x[1, :]
+    w = x[2, :]
+    w = -w
+    return w
+";
+    let f = Function::last_of(text).unwrap();
+    for (first, wanted) in [(1.0, [3.0, 4.0]), (-1.0, [-5.0, -6.0])] {
+        let x = wengert::Array::new([3, 2], vec![first, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+        let given: Vec<wengert::Arg> = vec![Value::from(x).into()];
+        let ran = f.call(given).unwrap();
+        assert_eq!(ran.values, [Value::from(wanted.to_vec())]);
+    }
+}

@@ -433,7 +433,7 @@ impl Lowering<'_> {
             Binding::Array(view) => {
                 let env = &joining.sides[live].env;
                 let storage = if env.made_since(view.storage, joining.count) {
-                    Err(self.export_storage(joining, live, view.storage)?)
+                    Err(self.export_storage(joining, live, view.storage, set_at)?)
                 } else {
                     Ok(view.storage)
                 };
@@ -461,6 +461,7 @@ impl Lowering<'_> {
         joining: &mut Joining,
         live: usize,
         storage: StorageId,
+        set_at: Span,
     ) -> Lowered<usize> {
         let known = |m: &Made| match m.of {
             Some(Of::Both(of)) => of[live] == storage,
@@ -469,9 +470,9 @@ impl Lowering<'_> {
         if let Some(k) = joining.made.iter().position(known) {
             return Ok(k);
         }
-        joining.sides[live].given.insert(storage);
+        // As a part of something else it may have been handed out before.
+        let (v, _) = self.hand_out(joining, live, &View::whole(storage), set_at)?;
         let env = &joining.sides[live].env;
-        let v = env.version(storage);
         let (ty, units, list) = (self.b.ty(v), self.units_of(v), env.is_list(storage));
         let shares = env.sharing(storage).into_iter();
         let shares = shares.filter(|s| !env.made_since(*s, joining.count)).collect();
