@@ -51,7 +51,7 @@ pub struct Sizes {
 pub const USUAL: Sizes = Sizes { block: 2048, blocks: 16, steps: 4 };
 
 /// No number is larger than this that intervals are computed from, but offsets, which may be its square.
-const LARGE: i64 = 1 << 30;
+const LARGE: i64 = 1 << 28;
 
 /// The function with several steps of a loop in one pass.
 pub fn steps(func: &Func) -> Func {
@@ -91,6 +91,8 @@ struct Tiles<'a> {
 
 /// How a loop is taken apart; values of the function under construction.
 struct Frame {
+    /// Whether it is; otherwise a block holds all rows.
+    parts: Value,
     /// Where rows begin.
     start: Value,
     /// Rows of a block, and blocks.
@@ -198,6 +200,11 @@ impl Tiles<'_> {
             let from = b.prim(Prim::WMul, &[block, frame.rows]);
             let from = b.prim(Prim::WAdd, &[frame.start, from]);
             let to = b.prim(Prim::WAdd, &[from, frame.rows]);
+            // In parts, or all of it at once: then nothing is computed from numbers that may be large.
+            let (zero, lowest, highest) = (b.i64(0), b.i64(i64::MIN), b.i64(i64::MAX));
+            let here = b.prim(Prim::IEq, &[block, zero]);
+            let all = b.select(here, lowest, highest);
+            let (from, to) = (b.select(frame.parts, from, all), b.select(frame.parts, to, highest));
             let to = b.select(runs, to, from);
             let args = copier.all(func, b, &inst.args);
             let from = b.prim(Prim::IMax, &[args[0], from]);
@@ -260,8 +267,9 @@ impl Tiles<'_> {
         let holds = question.holds;
         let (order, steps) = (b.i64(plan.order), b.i64(sizes.steps / plan.order * plan.order));
         Frame {
+            parts: holds,
             start,
-            rows: b.select(holds, rows, height),
+            rows,
             blocks: b.select(holds, blocks, one),
             delay: b.select(holds, delay, one),
             steps: b.select(holds, steps, order),
