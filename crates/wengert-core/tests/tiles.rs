@@ -158,3 +158,41 @@ fn other_loops_stay() {
     let module = parse::module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     assert!(is_tiled(&tiles::steps(&module.funcs[0])), "{text}");
 }
+
+/// An empty pass far away from the others: what is computed from its ends wraps.
+#[test]
+fn bounds_that_are_large() {
+    let text = "func @f(%x: [f64], %z: [f64], %n: i64, %b: i64) -> ([f64], [f64]) {
+          %k = len %x
+          %k1 = wsub %k, 1
+          %p, %q = for %t in 0..%n carry (%u = %x, %w = %z) {
+            %w1 = for %i in 0..%k carry (%v = %w) {
+              %c = peek %v, %i
+              %e = add %c, 1.0
+              %v1 = poke %v, %i, %e
+              yield %v1
+            }
+            %u1 = for %i2 in 0..%k1 carry (%va = %u) {
+              %j2 = wadd %i2, 1
+              %c2 = peek %w1, %j2
+              %e2 = add %c2, 1.0
+              %va1 = poke %va, %i2, %e2
+              yield %va1
+            }
+            %w2 = for %i3 in %b..%b carry (%vb = %w1) {
+              %j3 = wadd %i3, 2
+              %c3 = peek %u1, %j3
+              %e3 = add %c3, 1.0
+              %vb1 = poke %vb, %i3, %e3
+              yield %vb1
+            }
+            yield %w2, %u1
+          }
+          return %p, %q
+        }";
+    let line = |first: u32| Val::array((first..first + 20).map(f64::from).collect());
+    for far in [0, 5, -1 << 62, i64::MIN, i64::MAX, -6_148_914_691_236_517_205] {
+        let args = [line(3), line(7), Val::i64(5), Val::i64(far)];
+        assert!(same(text, &args, &SMALL), "not tiled");
+    }
+}
