@@ -1,7 +1,7 @@
 //! What stands before every program in C, and how numbers are written in it.
 
 /// Part of the key of compiled objects: goes up when the same program is printed otherwise.
-pub(super) const VERSION: u32 = 4;
+pub(super) const VERSION: u32 = 5;
 
 /// What stands before every program.
 const PRELUDE: &str = "\
@@ -36,8 +36,13 @@ static inline u64 whole(double x) {
 
 /// What stands before these texts.
 pub(super) fn before<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
-    let lanes = texts.into_iter().any(|text| text.contains("v8d") || text.contains("v8u"));
+    let lanes = texts.into_iter().any(has_lanes);
     format!("{PRELUDE}{}", if lanes { LANES } else { "" })
+}
+
+/// Whether a text computes in eight lanes.
+pub(super) fn has_lanes(text: &str) -> bool {
+    text.contains("v8d") || text.contains("v8u")
 }
 
 /// Eight lanes. What compilers have no operation for is a loop, which they make one instruction of. Nothing of this is

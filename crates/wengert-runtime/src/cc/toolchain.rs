@@ -1,6 +1,6 @@
 //! The C compiler: which one, which version, how it is called.
 
-use super::unfused;
+use super::{prelude, unfused};
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -24,6 +24,11 @@ const FLAGS: [&str; 9] = [
 
 /// What GCC needs to be told: a loop over many arrays is worth the comparisons that show them to lie apart.
 const GCC_FLAGS: [&str; 1] = ["--param=vect-max-version-for-alias-checks=200"];
+
+/// What GCC is told where a text has no lanes of its own: not to compute two things that have nothing to do with each
+/// other in two lanes of a register. Putting them in and taking them out is on the way of whatever waits for either,
+/// as in a loop in which each iteration waits for the one before.
+const GCC_SCALAR: &str = "-fno-tree-slp-vectorize";
 
 /// Code for this very machine.
 const NATIVE: &str = if cfg!(target_arch = "x86_64") { "-march=native" } else { "-mcpu=native" };
@@ -78,15 +83,25 @@ impl Toolchain {
 
     fn flags(&self) -> Vec<&'static str> {
         let mut flags = FLAGS.to_vec();
-        if !self.version.contains("clang") {
+        if self.is_gcc() {
             flags.splice(0..0, GCC_FLAGS);
         }
         flags
     }
 
+    fn is_gcc(&self) -> bool {
+        !self.version.contains("clang")
+    }
+
     /// Everything about it that decides what it makes of a text.
     fn describe(&self) -> String {
-        format!("{:?} {:?} {} {:?}", self.program, self.words, self.version, self.flags())
+        format!(
+            "{:?} {:?} {} {:?} {GCC_SCALAR}",
+            self.program,
+            self.words,
+            self.version,
+            self.flags()
+        )
     }
 
     /// Begins to look for the compiler of this process, for those who will ask: it takes a millisecond or two to
@@ -102,10 +117,11 @@ impl Toolchain {
     pub(super) fn compile(&self, text: &str, beside: &Path, library: &Path) -> Result<(), String> {
         let (source, assembly) = (beside.with_extension("c"), beside.with_extension("s"));
         let failed = |path: &Path, e: std::io::Error| format!("{}: {e}", path.display());
+        let scalar = (self.is_gcc() && !prelude::has_lanes(text)).then_some(GCC_SCALAR);
         let translate = |text: &str, more: &[&str]| {
             std::fs::write(&source, text).map_err(|e| failed(&source, e))?;
             let mut command = self.command();
-            command.args(self.flags()).args(more).args(["-S", "-x", "c"]);
+            command.args(self.flags()).args(scalar).args(more).args(["-S", "-x", "c"]);
             self.run(command.arg(&source).arg("-o").arg(&assembly))?;
             std::fs::read_to_string(&assembly).map_err(|e| failed(&assembly, e))
         };

@@ -79,6 +79,8 @@ pub(super) struct Emitter<'a, 'l, 'f> {
     dying: Vec<Vec<Value>>,
     /// How often each value is used.
     pub(super) uses: Vec<u32>,
+    /// Per value, the instruction that uses it last, by its first result.
+    pub(super) last_uses: Vec<Option<Value>>,
     /// Arrays of several dimensions that `peek` or `poke` index.
     flat: HashSet<Value>,
     /// Products of the open loops that are computed for several iterations at once, by their results.
@@ -134,6 +136,7 @@ pub(super) fn function(compiler: &mut Compiler, module: &Module, func: &Func) ->
         bounds: Bounds::default(),
         dying: Vec::new(),
         uses: Vec::new(),
+        last_uses: Vec::new(),
         flat: HashSet::new(),
         batches: HashMap::new(),
         blank: reuse::blank(func),
@@ -144,6 +147,8 @@ pub(super) fn function(compiler: &mut Compiler, module: &Module, func: &Func) ->
         b,
     };
     emitter.uses = emitter.count_uses();
+    emitter.last_uses = vec![None; func.values.len()];
+    emitter.find_last_uses(&func.body);
     emitter.find_flat();
     emitter.bind_words(func.params(), &words[1..]);
     emitter.find_tape_limits();
@@ -422,6 +427,19 @@ impl Emitter<'_, '_, '_> {
             inst.blocks.iter().for_each(|block| count(&block.yields));
         });
         uses
+    }
+
+    /// Of values that a block hands on no instruction is the last.
+    fn find_last_uses(&mut self, block: &Block) {
+        for inst in &block.insts {
+            for a in &inst.args {
+                self.last_uses[self.identity.find(*a).index()] = inst.results.first().copied();
+            }
+            inst.blocks.iter().for_each(|nested| self.find_last_uses(nested));
+        }
+        for y in &block.yields {
+            self.last_uses[self.identity.find(*y).index()] = None;
+        }
     }
 
     fn branch(&mut self, inst: &Inst) {

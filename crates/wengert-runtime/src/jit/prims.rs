@@ -19,7 +19,7 @@ impl Emitter<'_, '_, '_> {
             _ => {}
         }
         let mut args = self.words_of(&inst.args);
-        if prim == Fma && self.overwrites_badly(&inst.args) {
+        if prim == Fma && self.overwrites_badly(inst) {
             args.swap(0, 1);
         }
         let x = |k: usize| args[k];
@@ -115,14 +115,14 @@ impl Emitter<'_, '_, '_> {
 
     /// The first factor's register takes the result, so the first should be one that is not needed
     /// again: a constant (it is loaded anew anyway), else a value from inside the loop, best one
-    /// without another use. Either order of the factors has the same bits.
-    fn overwrites_badly(&self, args: &[Value]) -> bool {
-        let [a, b] = [self.identity.find(args[0]), self.identity.find(args[1])];
+    /// that has no use behind. Either order of the factors has the same bits.
+    fn overwrites_badly(&self, inst: &Inst) -> bool {
+        let [a, b] = [0, 1].map(|k: usize| self.identity.find(inst.args[k]));
         let start = self.loops.last().map(|l| l.first);
-        let cost = |v: Value| match self.uses[v.index()] {
+        let cost = |v: Value| match self.last_uses[v.index()] {
             _ if self.func.as_const(v).is_some() => 0,
             _ if start.is_some_and(|first| v < first) => 3,
-            0 | 1 => 1,
+            Some(last) if last == inst.results[0] => 1,
             _ => 2,
         };
         cost(b) < cost(a)
