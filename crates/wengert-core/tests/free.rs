@@ -423,6 +423,9 @@ fn choices() -> Vec<Passes> {
             Passes { parts: on, ..base },
             Passes { deferred: on, ..base },
             Passes { hoist: on, ..base },
+            Passes { branches: on, ..base },
+            Passes { registers: on, ..base },
+            Passes { order: on, ..base },
         ]);
     }
     choices

@@ -18,6 +18,54 @@ const FAULTY: Tests = &[(CORE, "filetests"), (CORE, "generated")];
 const MADE: Tests = &[(CORE, "lib")];
 
 pub(super) const FAULTS: &[Fault] = &[
+    // Values of the program that are computed again are fused like adjoints.
+    Fault {
+        name: "fused-again",
+        file: "crates/wengert-core/src/transform/vjp/mod.rs",
+        from: "fma::fuse_adjoints(&turned, &|sum| of_turned.is_varied(sum))",
+        to: "{\n        let _ = of_turned;\n        fma::fuse_adjoints(&turned, &|_| true)\n    }",
+        tests: DERIVATIVES,
+    },
+    // A sum that is taken at the end of an iteration is not taken for the first.
+    Fault {
+        name: "first-sum",
+        file: "crates/wengert-core/src/transform/rotate.rs",
+        from: "    inst.args.push(first);\n",
+        to: "    inst.args.push(inst.args[2 + carry]);\n",
+        tests: DERIVATIVES,
+    },
+    // A branch joins one on the other side of what it reads.
+    Fault {
+        name: "joined-too-early",
+        file: "crates/wengert-core/src/transform/branches.rs",
+        from: "places.get(v).is_none_or(|at| *at < before)",
+        to: "places.get(v).is_none_or(|at| *at < before || before > 0)",
+        tests: MADE,
+    },
+    // An element is carried although another store may have hit it.
+    Fault {
+        name: "carried-past-a-store",
+        file: "crates/wengert-core/src/transform/registers.rs",
+        from: "stores[last + 1..].iter().all(|(at, _)| at.differs(&next))",
+        to: "stores[last + 1..].iter().all(|(at, _)| at.differs(&next) || true)",
+        tests: MADE,
+    },
+    // Effects in a loop change places.
+    Fault {
+        name: "effects-out-of-order",
+        file: "crates/wengert-core/src/transform/order.rs",
+        from: "    for pair in fixed.windows(2) {\n        waiting[pair[0]] += 1;\n    }\n    let ahead: HashMap<usize, usize> = fixed.windows(2).map(|pair| (pair[1], pair[0])).collect();\n",
+        to: "    let ahead: HashMap<usize, usize> = HashMap::new();\n    let _ = &fixed;\n",
+        tests: FREE,
+    },
+    // What is known of one function is taken for another.
+    Fault {
+        name: "wrong-companion",
+        file: "crates/wengert-core/src/transform/emit.rs",
+        from: "Some((known, v)) if known == prim => v,",
+        to: "Some((_, v)) => v,",
+        tests: DERIVATIVES,
+    },
     // An overwritten element is not put back.
     Fault {
         name: "skipped-restore",

@@ -16,16 +16,14 @@ use std::collections::HashSet;
 pub struct Activity {
     varied: Vec<bool>,
     useful: Vec<bool>,
+    /// Whether tapes, and loops that are functions of their own, hand on what is varied.
+    through_tapes: bool,
 }
 
 impl Activity {
     /// Analyses a function differentiated by the parameters in `wrt`.
     pub fn new(func: &Func, wrt: &[Value]) -> Activity {
-        let n = func.values.len();
-        let mut a = Activity { varied: vec![false; n], useful: vec![false; n] };
-        for v in wrt {
-            a.varied[v.index()] = true;
-        }
+        let mut a = Activity::start(func, wrt, true);
         let tapes = Tapes::new(func);
         while a.vary_block(func, &func.body) | tapes.share(&mut a.varied) {}
         for y in &func.body.yields {
@@ -34,6 +32,23 @@ impl Activity {
             }
         }
         while a.use_block(func, &func.body, &[]) | tapes.share(&mut a.useful) {}
+        a
+    }
+
+    /// What depends on parameters by arithmetic alone: nothing that comes from a tape, or from a loop that is a
+    /// function of its own, is varied. Nothing is useful.
+    pub fn by_arithmetic(func: &Func, from: &[Value]) -> Activity {
+        let mut a = Activity::start(func, from, false);
+        while a.vary_block(func, &func.body) {}
+        a
+    }
+
+    fn start(func: &Func, wrt: &[Value], through_tapes: bool) -> Activity {
+        let n = func.values.len();
+        let mut a = Activity { varied: vec![false; n], useful: vec![false; n], through_tapes };
+        for v in wrt {
+            a.varied[v.index()] = true;
+        }
         a
     }
 
@@ -60,8 +75,11 @@ impl Activity {
     }
 
     fn vary(&mut self, func: &Func, from: Value, to: Value) -> bool {
-        let new =
-            self.varied[from.index()] && !self.varied[to.index()] && func.ty(to).has_adjoint();
+        let stops = func.ty(to) == Type::Tape && !self.through_tapes;
+        let new = self.varied[from.index()]
+            && !self.varied[to.index()]
+            && func.ty(to).has_adjoint()
+            && !stops;
         self.varied[to.index()] |= new;
         new
     }
@@ -100,6 +118,7 @@ impl Activity {
                 changed |= self.vary_all(func, &inst.results, &body.params[1..]);
                 changed |= self.vary_all(func, &body.params[1..], &inst.results);
             }
+            Op::Drive(..) if !self.through_tapes => {}
             _ => {
                 for r in &inst.results {
                     for a in &inst.args {

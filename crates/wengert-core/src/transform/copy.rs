@@ -3,8 +3,8 @@
 //! A [`Copier`] holds the map from values of the function it reads to values of the function being
 //! built. A pass gives it a hook that is asked about every instruction first; what the hook leaves
 //! alone is appended through the [`Builder`], so copying also folds constants and shares common
-//! subexpressions. A branch on a constant becomes the branch taken, and a loop from a constant up to one
-//! that is not above it vanishes.
+//! subexpressions. A branch on a constant becomes the branch taken; a loop from a constant up to one
+//! that is not above it vanishes, and so does an assertion that holds.
 //!
 //! ```
 //! use wengert_core::ir::{Builder, parse};
@@ -164,6 +164,10 @@ impl Copier {
                     self.insts_with(func, b, taken, hook);
                     return self.all(func, b, &taken.yields);
                 }
+            }
+            // What is known to hold needs no look.
+            Op::Assert(_) if b.func().as_const(args[0]) == Some(Scalar::Bool(true)) => {
+                return Vec::new();
             }
             Op::For => {
                 let bound = |k: usize| b.func().as_const(args[k]);

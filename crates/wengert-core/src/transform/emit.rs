@@ -8,10 +8,17 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// The partials of a row as values of the function under construction.
 ///
-/// Expressions are appended whether or not their partial is used; what is not is dead code.
-pub fn partials(b: &mut Builder, prim: Prim, inputs: &[Value], y: Value) -> Vec<Partial<Value>> {
+/// Expressions are appended whether or not their partial is used; what is not is dead code. `known` is the value
+/// of a function of the inputs that the partials take.
+pub fn partials(
+    b: &mut Builder,
+    prim: Prim,
+    inputs: &[Value],
+    y: Value,
+    known: Option<(Prim, Value)>,
+) -> Vec<Partial<Value>> {
     let cell = RefCell::new(b);
-    let emit = |v: Value| Emit { b: &cell, v, truth: None };
+    let emit = |v: Value| Emit { b: &cell, v, truth: None, known };
     let inputs: Vec<Emit> = inputs.iter().map(|v| emit(*v)).collect();
     let partials = prim.partials(&inputs, emit(y));
     let plain = partials.into_iter().map(|p| match p {
@@ -52,11 +59,17 @@ struct Emit<'a, 'b> {
     v: Value,
     /// The truth value that this is 1 or 0 for.
     truth: Option<Value>,
+    /// A function of the inputs whose value is at hand.
+    known: Option<(Prim, Value)>,
 }
 
 impl Emit<'_, '_> {
     fn prim(self, prim: Prim, args: &[Value]) -> Self {
-        Emit { v: self.b.borrow_mut().prim(prim, args), truth: None, ..self }
+        let v = match self.known {
+            Some((known, v)) if known == prim => v,
+            _ => self.b.borrow_mut().prim(prim, args),
+        };
+        Emit { v, truth: None, ..self }
     }
 
     /// 1 where a condition holds, else 0.

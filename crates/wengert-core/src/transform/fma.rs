@@ -1,8 +1,9 @@
 //! Fused multiply-add: `a*b + c` becomes one operation with one rounding.
 //!
-//! Part of the fixed pipeline before differentiation, so it is part of what a program means: every
-//! backend executes the same `fma`. A product is fused when nothing else uses it. Where both terms
-//! of a sum are such products, the left one is fused; of a difference, the right one.
+//! Part of the fixed pipeline before differentiation and of reverse mode, so it is part of what a program means: every
+//! backend executes the same `fma`. A product is fused when nothing else uses it; one of adjoints that are numbers also
+//! where several sums do and nothing else. Where both terms of a sum are such products, the left one is fused; of a
+//! difference, the right one.
 //!
 //! Of a product of arrays, the comparison of their shapes stays where it was, and that of a sum stays the sum's.
 
@@ -14,13 +15,32 @@ use std::collections::{HashMap, HashSet};
 
 /// Inserts fused operations.
 pub fn fuse(func: &Func) -> Func {
+    insert(func, &|_| true, 1)
+}
+
+/// Inserts them for the sums that are adjoints.
+pub fn fuse_adjoints(func: &Func, is_adjoint: &dyn Fn(Value) -> bool) -> Func {
+    insert(func, is_adjoint, 1)
+}
+
+/// Inserts them for the sums that are wanted, where a product is used in this many of them at most.
+fn insert(func: &Func, wanted: &dyn Fn(Value) -> bool, most: usize) -> Func {
     let mut products: HashMap<Value, (Value, Value)> = HashMap::new();
     let mut uses: HashMap<Value, usize> = HashMap::new();
     count(&func.body, &mut uses);
+    let mut in_sums: HashMap<Value, usize> = HashMap::new();
+    func.body.walk(&mut |inst| {
+        if matches!(inst.op, Op::Prim(Prim::Add | Prim::Sub)) && wanted(inst.results[0]) {
+            inst.args.iter().for_each(|a| *in_sums.entry(*a).or_default() += 1);
+        }
+    });
     let taken = taken_over(&func.body);
     let uneven = shapes::uneven(func);
     func.body.walk(&mut |inst| {
-        if inst.op != Op::Prim(Prim::Mul) || uses.get(&inst.results[0]) != Some(&1) {
+        let product = inst.results.first();
+        let [all, in_sums] = [&uses, &in_sums].map(|of| product.and_then(|p| of.get(p)).copied());
+        let most = if product.is_some_and(|p| func.ty(*p).is_array()) { 1 } else { most };
+        if inst.op != Op::Prim(Prim::Mul) || all != in_sums || all.is_none_or(|n| n > most) {
             return;
         }
         // An array that something takes over may be gone where the sum stands.
@@ -31,6 +51,9 @@ pub fn fuse(func: &Func) -> Func {
     });
     let fused = rebuild(func, &func.name, &mut |copier, b, inst| {
         let Op::Prim(prim @ (Prim::Add | Prim::Sub)) = inst.op else { return false };
+        if !wanted(inst.results[0]) {
+            return false;
+        }
         let (left, right) = (inst.args[0], inst.args[1]);
         let (product, other, negate_product, negate_other) =
             match (products.get(&left), products.get(&right)) {

@@ -255,7 +255,8 @@ impl Jvp<'_> {
                     when = cases[0];
                 }
                 _ => {
-                    let all = known.get_or_insert_with(|| partials(&mut self.b, prim, &args, y));
+                    let all =
+                        known.get_or_insert_with(|| partials(&mut self.b, prim, &args, y, None));
                     for (k, partial) in all.clone().into_iter().enumerate() {
                         if let Some(t) = tangents[k] {
                             let partial = cases[k].factor(&mut self.b, partial);

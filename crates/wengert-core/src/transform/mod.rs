@@ -4,13 +4,14 @@
 //! derivative), [`jvp`] (forward mode), [`vjp`] (reverse mode), [`flat`] and [`derivative`] (derivatives of
 //! derivatives), then the passes. Before differentiation:
 //! [`inline`], [`simplify`], [`unroll`], [`scalars`], [`views`], [`hoist`], [`carries`], [`dce`], [`fma`]; after it:
-//! [`stores`], [`registers`], [`expand`]. [`pipeline`] is the fixed order they run in, [`account`] what the
+//! [`stores`], [`registers`], [`rotate`], [`expand`], [`branches`], [`order`]. [`pipeline`] is the fixed order they run in, [`account`] what the
 //! first ones save.
 //! What happens to whole arrays after differentiation: [`shapes`] (what is known of them), [`elementwise`],
 //! [`fuse`], [`copies`], [`reuse`], [`tiles`], [`deferred`]; for C compilers, [`flatten`].
 
 pub mod account;
 pub mod activity;
+pub mod branches;
 mod calls;
 pub mod carries;
 pub mod copies;
@@ -28,10 +29,12 @@ pub mod fuse;
 pub mod hoist;
 pub mod inline;
 pub mod jvp;
+pub mod order;
 pub mod parts;
 pub mod pipeline;
 pub mod registers;
 pub mod reuse;
+pub mod rotate;
 pub mod scalars;
 pub mod shapes;
 pub mod simplify;

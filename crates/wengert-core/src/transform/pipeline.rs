@@ -3,8 +3,10 @@
 //! The first ones decide the order of adjoint sums and where products are fused, so they are part of
 //! what a program means and are never switched off. Passes after differentiation change no bit.
 
-use super::{calls, carries, copies, dce, deferred, elementwise, expand, fma, fuse, hoist, inline};
-use super::{parts, reuse, scalars, simplify, tiles, unroll, views};
+use super::{
+    branches, calls, carries, copies, dce, deferred, elementwise, expand, fma, fuse, hoist, inline,
+};
+use super::{order, parts, registers, reuse, scalars, simplify, tiles, unroll, views};
 use crate::ir::{Func, Module, Op, parallel, verify};
 use crate::span::Diagnostic;
 use std::sync::Arc;
@@ -147,6 +149,9 @@ pub struct Passes {
     pub tiles: bool,
     pub deferred: bool,
     pub hoist: bool,
+    pub branches: bool,
+    pub registers: bool,
+    pub order: bool,
 }
 
 impl Passes {
@@ -160,6 +165,9 @@ impl Passes {
         tiles: true,
         deferred: true,
         hoist: true,
+        branches: true,
+        registers: true,
+        order: true,
     };
 
     /// Those that a bit of a number each says.
@@ -174,6 +182,9 @@ impl Passes {
             hoist: on(5),
             parts: on(6),
             tiles: on(7),
+            branches: on(8),
+            registers: on(9),
+            order: on(10),
         }
     }
 
@@ -187,6 +198,9 @@ impl Passes {
         tiles: false,
         deferred: false,
         hoist: false,
+        branches: false,
+        registers: false,
+        order: false,
     };
 }
 
@@ -267,6 +281,12 @@ const FREE: &[Free] = &[
         on: |p| p.deferred,
         pass: |m| each(m, deferred::products),
     },
+    Free {
+        name: "registers",
+        about: "elements stored in one iteration and loaded in the next are carried",
+        on: |p| p.registers,
+        pass: |m| each(m, registers::carry_elements),
+    },
     // Shapes are checked by instructions of their own by now: what is dead goes without them.
     Free {
         name: "dce-after",
@@ -281,10 +301,22 @@ const FREE: &[Free] = &[
         pass: expand::module,
     },
     Free {
+        name: "branches",
+        about: "branches on the same condition become one",
+        on: |p| p.branches,
+        pass: |m| each(m, branches::join),
+    },
+    Free {
         name: "hoist-expanded",
         about: "what those programs compute from constants leaves the loops",
         on: |p| p.hoist,
         pass: |m| each(m, hoist::invariants),
+    },
+    Free {
+        name: "order",
+        about: "arithmetic in loops is put in an order that keeps few numbers alive",
+        on: |p| p.order,
+        pass: |m| each(m, order::loops),
     },
 ];
 

@@ -7,8 +7,9 @@
 //! counter, constants and values from outside the loop) that no later store of the iteration can
 //! overwrite. The first iteration's element is loaded before the loop.
 //!
-//! That load would report an error from the wrong place, so the pass is for reverse programs, where
-//! every index has been in range before. It changes no bit.
+//! In reverse programs every index has been in range before, so the load in the loop goes. In others it stays for the
+//! error it may have to report, though nothing waits for it, and the load before the loop is only made where
+//! there is such an element. The pass changes no bit.
 
 use crate::ir::{Block, Func, Inst, Op, Type, Value};
 use crate::ops::{Prim, Scalar};
@@ -16,11 +17,27 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Carries elements in registers.
 pub fn carry_elements(func: &Func) -> Func {
+    carried(func, Indices::MayBeWrong)
+}
+
+/// Carries elements in registers, in a program whose indices are all in range.
+pub fn carry_known_elements(func: &Func) -> Func {
+    carried(func, Indices::InRange)
+}
+
+/// What is known of the indices of a program.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Indices {
+    InRange,
+    MayBeWrong,
+}
+
+fn carried(func: &Func, indices: Indices) -> Func {
     let mut result = func.clone();
     let mut sums = Sums::default();
     sums.collect(func, &func.body);
     let mut body = std::mem::take(&mut result.body);
-    block(&mut result, &mut body, &sums);
+    block(&mut result, &mut body, &sums, indices);
     result.body = body;
     result
 }
@@ -85,17 +102,19 @@ impl Sums {
     }
 }
 
-fn block(func: &mut Func, block_: &mut Block, sums: &Sums) {
+fn block(func: &mut Func, block_: &mut Block, sums: &Sums, indices: Indices) {
     let insts = std::mem::take(&mut block_.insts);
     for mut inst in insts {
-        inst.blocks.iter_mut().for_each(|b| block(func, b, sums));
+        inst.blocks.iter_mut().for_each(|b| block(func, b, sums, indices));
         if inst.op == Op::For && !inst.blocks[0].insts.iter().any(|i| i.op == Op::ExitIf) {
             for carry in 0..inst.results.len() {
                 if func.ty(inst.results[carry]) == Type::VECTOR {
-                    while let Some(found) = find(func, &inst, carry, sums) {
-                        let before = first_element(func, &inst, carry, &found);
+                    let mut from = 0;
+                    while let Some(found) = find(func, &inst, carry, sums, from) {
+                        let before = first_element(func, &inst, carry, &found, indices);
                         block_.insts.extend(before.insts);
-                        replace(func, &mut inst, &found, before.element);
+                        replace(func, &mut inst, &found, before.element, indices);
+                        from = found.at + usize::from(indices == Indices::MayBeWrong);
                     }
                 }
             }
@@ -114,7 +133,8 @@ struct Found {
     stored: Value,
 }
 
-fn find(func: &Func, inst: &Inst, carry: usize, sums: &Sums) -> Option<Found> {
+/// The first load at a position or behind it that can be carried.
+fn find(func: &Func, inst: &Inst, carry: usize, sums: &Sums, from: usize) -> Option<Found> {
     let body = &inst.blocks[0];
     let (counter, start) = (body.params[0], body.params[carry + 1]);
     let mut inside: HashSet<Value> = body.params[1..].iter().copied().collect();
@@ -131,7 +151,7 @@ fn find(func: &Func, inst: &Inst, carry: usize, sums: &Sums) -> Option<Found> {
     if version != body.yields[carry] || stores.is_empty() {
         return None;
     }
-    let loads = body.insts.iter().enumerate();
+    let loads = body.insts.iter().enumerate().skip(from);
     for (at, load) in loads.filter(|(_, i)| i.op == Op::Load && i.args[0] == start) {
         let index = sums.get(func, load.args[1]);
         if index.terms.keys().any(|v| inside.contains(v)) {
@@ -154,7 +174,13 @@ struct Before {
 }
 
 /// Loads the element for the first iteration, if there is one.
-fn first_element(func: &mut Func, inst: &Inst, carry: usize, found: &Found) -> Before {
+fn first_element(
+    func: &mut Func,
+    inst: &Inst,
+    carry: usize,
+    found: &Found,
+    indices: Indices,
+) -> Before {
     let (lo, hi, array) = (inst.args[0], inst.args[1], inst.args[2 + carry]);
     let counter = inst.blocks[0].params[0];
     let mut insts = Vec::new();
@@ -170,7 +196,15 @@ fn first_element(func: &mut Func, inst: &Inst, carry: usize, found: &Found) -> B
         let term = emit(func, Op::Prim(Prim::WMul), vec![v, factor], Type::I64, Vec::new());
         index = emit(func, Op::Prim(Prim::WAdd), vec![index, term], Type::I64, Vec::new());
     }
-    let runs = emit(func, Op::Prim(Prim::ILt), vec![lo, hi], Type::Bool, Vec::new());
+    let mut runs = emit(func, Op::Prim(Prim::ILt), vec![lo, hi], Type::Bool, Vec::new());
+    if indices == Indices::MayBeWrong {
+        let zero = func.constant(Scalar::I64(0));
+        let length = emit(func, Op::Len, vec![array], Type::I64, Vec::new());
+        for (a, b, less) in [(zero, index, Prim::ILe), (index, length, Prim::ILt)] {
+            let holds = emit(func, Op::Prim(less), vec![a, b], Type::Bool, Vec::new());
+            runs = emit(func, Op::Prim(Prim::And), vec![runs, holds], Type::Bool, Vec::new());
+        }
+    }
     let loaded = func.value(Type::F64, None);
     let load = Inst {
         op: Op::Load,
@@ -187,15 +221,18 @@ fn first_element(func: &mut Func, inst: &Inst, carry: usize, found: &Found) -> B
 }
 
 /// Carries the element instead of loading it.
-fn replace(func: &mut Func, inst: &mut Inst, found: &Found, first: Value) {
+fn replace(func: &mut Func, inst: &mut Inst, found: &Found, first: Value, indices: Indices) {
     let carried = func.value(Type::F64, None);
     inst.args.push(first);
     inst.results.push(func.value(Type::F64, None));
     let body = &mut inst.blocks[0];
     body.params.push(carried);
     body.yields.push(found.stored);
-    let load = body.insts.remove(found.at);
-    super::carries::rename_inside(body, &HashMap::from([(load.results[0], carried)]));
+    let loaded = body.insts[found.at].results[0];
+    if indices == Indices::InRange {
+        body.insts.remove(found.at);
+    }
+    super::carries::rename_inside(body, &HashMap::from([(loaded, carried)]));
 }
 
 #[cfg(test)]
@@ -207,15 +244,19 @@ mod tests {
     /// Runs the function with and without the pass, and counts the loads of its loops.
     fn loads(text: &str, n: i64) -> usize {
         let module = parse::module(text).unwrap();
-        let func = carry_elements(&module.funcs[0]);
-        let after = Module::of(func);
-        verify::module(&after).unwrap_or_else(|e| panic!("{e}\n{after}"));
+        let [checked, after] =
+            [carry_elements, carry_known_elements].map(|pass: fn(&Func) -> Func| {
+                let after = Module::of(pass(&module.funcs[0]));
+                verify::module(&after).unwrap_or_else(|e| panic!("{e}\n{after}"));
+                after
+            });
         let run = |module: &Module| {
             let x = Val::array((0..8).map(|k| 0.3 + f64::from(k)).collect());
             let results = Interp::new(module).call("f", vec![x, Val::i64(n)]).unwrap();
             crate::check::bits(&results)
         };
         assert_eq!(run(&module), run(&after), "{after}");
+        assert_eq!(run(&module), run(&checked), "{checked}");
         let mut loads = 0;
         let mut in_loops = |inst: &Inst| {
             if inst.op == Op::For {
@@ -247,6 +288,39 @@ mod tests {
     fn a_recurrence_keeps_its_element() {
         for n in [-1, 1, 2, 6] {
             assert_eq!(loads(&recurrence("before", "r"), n), 1, "n = {n}");
+        }
+    }
+
+    /// What the next iteration reads is used by nothing but the check of its index.
+    #[test]
+    fn wrong_indices_are_wrong_where_they_were() {
+        for (before, store) in [(1, "r"), (9, "r"), (-6, "r"), (1, "far"), (i64::MIN, "r")] {
+            let text = format!(
+                "func @f(%x: [f64], %n: i64) -> [f64] {{
+                   %y = for %r in 0..%n carry (%a = %x) {{
+                     %k = iadd %r, 0
+                     %far = iadd %r, 5
+                     %before = wsub %k, {before}
+                     %p = load %a, %before
+                     %q = load %a, %k
+                     %v = fma %p, %q, 0.5
+                     %a1 = store %a, %{store}, %v
+                     yield %a1
+                   }}
+                   return %y
+                 }}"
+            );
+            let module = parse::module(&text).unwrap();
+            let after = Module::of(carry_elements(&module.funcs[0]));
+            verify::module(&after).unwrap_or_else(|e| panic!("{e}\n{after}"));
+            for n in [-1, 0, 1, 3, 8, 20] {
+                let run = |module: &Module| {
+                    let x = Val::array((0..8).map(|k| 0.3 + f64::from(k)).collect());
+                    let results = Interp::new(module).call("f", vec![x, Val::i64(n)]);
+                    results.map(|r| crate::check::bits(&r)).map_err(|f| (f.kind, f.iterations))
+                };
+                assert_eq!(run(&module), run(&after), "{before}, {n}:\n{after}");
+            }
         }
     }
 

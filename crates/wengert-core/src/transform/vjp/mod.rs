@@ -9,7 +9,7 @@
 //! - per outermost loop, `advance`, `record` and `reverse` over a range of iterations, called
 //!   through the plan driver.
 //!
-//! Reading order: [`chunks`] (parallel loops), [`nest`] (where values are defined), [`layout`] (what is on the tape), [`reverse`]
+//! Reading order: [`chunks`] (parallel loops), [`companions`] (functions that are cheaper together), [`nest`] (where values are defined), [`layout`] (what is on the tape), [`reverse`]
 //! with [`adjoints`], [`arrays`] and [`reverse_loop`] (the backward walk), [`tapes`] and [`calls`] (derivatives of what
 //! others made), [`remat`] (what to save: a minimum cut over [`flow`]), [`record`], [`report`] (what is
 //! saved, for people).
@@ -18,6 +18,7 @@ mod adjoints;
 mod arrays;
 mod calls;
 pub(crate) mod chunks;
+mod companions;
 mod flow;
 mod layout;
 mod nest;
@@ -30,7 +31,7 @@ mod tapes;
 
 use super::activity::Activity;
 use super::calls as calls_of;
-use super::{carries, copy, dce, registers, stores};
+use super::{carries, copy, dce, fma, registers, rotate, stores};
 use crate::ir::{Builder, Func, Module, Op, Type, Value};
 use crate::span::Diagnostic;
 use chunks::Chunks;
@@ -39,6 +40,7 @@ use nest::Nest;
 use record::Record;
 use reverse::{Preload, Reverse};
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Differentiates a function backwards by the parameters with these indices.
@@ -88,6 +90,7 @@ fn derive(
     is_callee: bool,
 ) -> Result<(Module, Vec<Arc<str>>), Diagnostic> {
     refuse(func)?;
+    let func = &*companions::added(func, wrt);
     let by = calls_of::parameters(func, wrt)?;
     let activity = Activity::new(func, &by);
     // The caller decides what of a callee runs when.
@@ -130,7 +133,7 @@ fn programs(
     let mut programs = Module { loops: reversed.plans, ..Module::default() };
     programs.funcs.push(join(func, by, &layout.given));
     programs.funcs.extend(recorded.iter().map(tidy));
-    programs.funcs.extend(reversed.funcs.iter().map(tidy_reverse));
+    programs.funcs.extend(reversed.funcs.iter().map(|(func, bars)| tidy_reverse(func, bars)));
     Ok((programs, callees))
 }
 
@@ -141,11 +144,19 @@ fn tidy(func: &Func) -> Func {
 
 /// Free passes, and those that would move or lose an error: in a reverse program every index has been in
 /// range and all shapes have been compared before.
-fn tidy_reverse(func: &Func) -> Func {
+///
+/// Products and sums of adjoints are fused, which are what depends on the parameters that are adjoints, `bars`. Values
+/// of the program that are computed again keep the rounding that they had.
+fn tidy_reverse(func: &Func, bars: &Range<usize>) -> Func {
     let func = dce::remove_dead_unchecked(&carries::drop_invariant_unnamed(func));
-    let carried = registers::carry_elements(&stores::remove_dead(&func));
+    let carried = registers::carry_known_elements(&stores::remove_dead(&func));
     // Folds what the passes leave.
-    copy::rebuild(&carried, &func.name, &mut |_, _, _| false)
+    let folded = copy::rebuild(&carried, &func.name, &mut |_, _, _| false);
+    let adjoints = |func: &Func| Activity::by_arithmetic(func, &func.params()[bars.clone()]);
+    let of_folded = adjoints(&folded);
+    let turned = rotate::sums(&folded, &|sum| of_folded.is_varied(sum));
+    let of_turned = adjoints(&turned);
+    fma::fuse_adjoints(&turned, &|sum| of_turned.is_varied(sum))
 }
 
 /// The parts of the IR that reverse mode does not take yet.

@@ -4,6 +4,7 @@
 //! instruction; the reverse sweep visits positions from last to first, and while it stands at
 //! position `q` the arrays hold the versions they had after instruction `q`.
 
+use super::companions;
 use crate::ir::{Block, Builder, Func, Inst, Op, Value};
 use crate::ops::{ArrayOp, Prim};
 use std::collections::HashMap;
@@ -40,6 +41,8 @@ pub(super) struct Nest<'f> {
     times: Vec<u32>,
     /// Per block: when the outermost loop around it begins; none where there is no loop.
     loops: Vec<Option<u32>>,
+    /// Functions that are others' companions, of an argument.
+    companions: HashMap<(Prim, Value), Vec<Value>>,
 }
 
 impl<'f> Nest<'f> {
@@ -56,6 +59,7 @@ impl<'f> Nest<'f> {
             carried: vec![false; n],
             times: vec![0; n],
             loops: Vec::new(),
+            companions: HashMap::new(),
         };
         nest.add(&func.body, None, 1, &mut 0, None);
         let roots: Vec<u32> = (0..n as u32).map(|v| nest.storage_of(Value(v))).collect();
@@ -101,6 +105,10 @@ impl<'f> Nest<'f> {
             }
             inst.results.iter().for_each(|r| self.times[r.index()] = *now);
             self.unite_storage(inst);
+            if let Some(prim) = companions::of(self.func, inst).and_then(companions::beside) {
+                let known = self.companions.entry((prim, inst.args[0])).or_default();
+                known.push(inst.results[0]);
+            }
         }
     }
 
@@ -187,6 +195,23 @@ impl<'f> Nest<'f> {
 
     pub(super) fn weight_of(&self, v: Value) -> u64 {
         self.block_of(v).map_or(1, |b| self.blocks[b].weight)
+    }
+
+    /// The companion of a function, where it is known at a place: the positions before which it must stand, in each
+    /// block around.
+    pub(super) fn companion(
+        &self,
+        inst: &Inst,
+        path: &[(BlockId, usize)],
+    ) -> Option<(Prim, Value)> {
+        let beside = companions::of(self.func, inst)?;
+        let before = |v: &&Value| {
+            let home = self.block_of(**v);
+            let around = path.iter().find(|(block, _)| Some(*block) == home);
+            around.is_some_and(|(_, at)| self.position(**v).is_some_and(|p| p < *at))
+        };
+        let known = self.companions.get(&(beside, inst.args[0]))?.iter().find(before)?;
+        Some((beside, *known))
     }
 
     /// The position in `outer` of the instruction that holds `inner`; none if it is not around it.

@@ -20,6 +20,7 @@ use crate::transform::emit::{accumulate, partials};
 use crate::transform::when::When;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A primal value the reverse sweep asks for.
@@ -71,7 +72,8 @@ pub(super) struct Reverse<'a> {
     pub(super) path: Vec<(BlockId, usize)>,
     /// The loops that become functions.
     pub(super) outlined: Outlined<'a>,
-    pub(super) funcs: Vec<Func>,
+    /// With each, which of its parameters are adjoints.
+    pub(super) funcs: Vec<(Func, Range<usize>)>,
     pub(super) plans: Vec<LoopPlan>,
     /// What loops had better tell: see [`Layout::told`].
     pub(super) told: Told,
@@ -95,6 +97,7 @@ impl<'a> Reverse<'a> {
         let results: Vec<Value> =
             func.body.yields.iter().copied().filter(|y| func.ty(*y).has_adjoint()).collect();
         let given = layout.given.iter().copied();
+        let given_count = given.len();
         let mut params: Vec<(Type, Option<Arc<str>>)> =
             given.clone().map(|p| (func.ty(p), func.name_of(p))).collect();
         params.extend(results.iter().map(|y| (func.ty(*y), bar(func, *y))));
@@ -125,7 +128,8 @@ impl<'a> Reverse<'a> {
         reverse.insts(0, func.body.insts.len());
         let mut out: Vec<Value> = wrt.iter().map(|p| reverse.adjoint_or_zero(*p)).collect();
         out.push(reverse.tape);
-        reverse.funcs.push(reverse.b.finish(out));
+        let bars = given_count..given_count + results.len();
+        reverse.funcs.push((reverse.b.finish(out), bars));
         let Reverse { asked, funcs, plans, told, .. } = reverse;
         Reversed { asked, funcs, plans, told }
     }
@@ -363,9 +367,12 @@ impl<'a> Reverse<'a> {
             }
             _ => {}
         }
-        // Only what the partials by active inputs mention is brought to hand.
-        let uses: Vec<_> =
-            (0..active.len()).filter(|k| active[*k]).map(|k| prim.needs(k)).collect();
+        // Only what the partials by active inputs mention is brought to hand; what is a companion of their own, is all
+        // that they mention.
+        let companion = self.nest.companion(inst, &self.path);
+        let companion = companion.map(|(prim, v)| (prim, self.at_hand(v)));
+        let needed = (0..active.len()).filter(|k| active[*k] && companion.is_none());
+        let uses: Vec<_> = needed.map(|k| prim.needs(k)).collect();
         let mut inputs = Vec::new();
         for (k, a) in inst.args.iter().enumerate() {
             let used = uses.iter().any(|u| u.has_input(k));
@@ -374,7 +381,7 @@ impl<'a> Reverse<'a> {
         let needs_output = uses.iter().any(|u| u.has_output());
         let result = inst.results[0];
         let y = if needs_output { self.at_hand(result) } else { self.unused(result) };
-        let partials = partials(&mut self.b, prim, &inputs, y);
+        let partials = partials(&mut self.b, prim, &inputs, y, companion);
         for (k, partial) in partials.into_iter().enumerate() {
             if active[k] {
                 let partial = when.factor(&mut self.b, partial);
@@ -535,7 +542,8 @@ impl<'a> Reverse<'a> {
 /// What a walk leaves behind.
 pub(super) struct Reversed {
     pub(super) asked: Option<Asked>,
-    pub(super) funcs: Vec<Func>,
+    /// With each, which of its parameters are adjoints.
+    pub(super) funcs: Vec<(Func, Range<usize>)>,
     pub(super) plans: Vec<LoopPlan>,
     pub(super) told: Told,
 }

@@ -277,7 +277,8 @@ impl Reverse<'_> {
             parallel: shape.in_chunks,
         };
         if !again {
-            self.funcs.push(func);
+            let adjoints = shape.active.len() + shape.captured.len();
+            self.funcs.push((func, 3..3 + adjoints));
             self.plans.push(plan);
         }
         self.b.at(shape.inst.span);
