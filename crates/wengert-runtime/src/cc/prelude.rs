@@ -1,7 +1,7 @@
 //! What stands before every program in C, and how numbers are written in it.
 
 /// Part of the key of compiled objects: goes up when the same program is printed otherwise.
-pub(super) const VERSION: u32 = 4;
+pub(super) const VERSION: u32 = 5;
 
 /// What stands before every program.
 const PRELUDE: &str = "\
@@ -49,6 +49,11 @@ typedef u64 v8u __attribute__((vector_size(64)));
 typedef i64 v8i __attribute__((vector_size(64)));
 typedef double v8d_at __attribute__((vector_size(64), aligned(8)));
 typedef u64 v8u_at __attribute__((vector_size(64), aligned(8)));
+#ifdef __AVX512F__
+#define KEEP(x) __asm__(\"\" : \"+v\"(x))
+#else
+#define KEEP(x)
+#endif
 #define LANES static inline __attribute__((always_inline))
 LANES v8d v8d_all(double x) { return (v8d){x, x, x, x, x, x, x, x}; }
 LANES v8u v8u_all(u64 x) { return (v8u){x, x, x, x, x, x, x, x}; }
