@@ -67,7 +67,7 @@ fn any_rectangle() {
             (from, n as i64 - edge.min(1) - random.below(4) as i64 / 3)
         });
         let mut ints =
-            vec![ranges[0].0, ranges[0].1, ranges[1].0, ranges[1].1, beside[0], beside[1], up];
+            [ranges[0].0, ranges[0].1, ranges[1].0, ranges[1].1, beside[0], beside[1], up];
         if random.below(12) == 0 {
             let odd = [i64::MAX, i64::MIN, i64::MIN + 3, -5, 1 << 62, 1000];
             ints[random.below(7) as usize] = odd[random.below(6) as usize];
