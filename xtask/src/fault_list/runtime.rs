@@ -32,6 +32,38 @@ pub(super) const FAULTS: &[Fault] = &[
         to: "len",
         tests: NATIVE,
     },
+    // Of a loop over rows only the first one is looked at.
+    Fault {
+        name: "nest-last-row",
+        file: "crates/wengert-runtime/src/jit/nest.rs",
+        from: "for row in [start, last] {",
+        to: "for row in [start, start] {",
+        tests: NATIVE,
+    },
+    // What is left of a loop after whole vectors is left out.
+    Fault {
+        name: "eights-last",
+        file: "crates/wengert-runtime/src/jit/eights.rs",
+        from: "let on = self.b.ins().icmp(IntCC::UnsignedLessThan, offset, last);",
+        to: "let on = self.b.ins().icmp(IntCC::UnsignedLessThan, further, last);",
+        tests: NATIVE,
+    },
+    // Vectors overlap although a loop reads what it writes.
+    Fault {
+        name: "eights-twice",
+        file: "crates/wengert-runtime/src/jit/pairs.rs",
+        from: "!written.contains_key(&self.identity.find(i.args[0]))",
+        to: "!written.is_empty()",
+        tests: NATIVE,
+    },
+    // The element before is taken for the one behind, and the other way round.
+    Fault {
+        name: "neighbours-sides",
+        file: "crates/wengert-runtime/src/jit/neighbours.rs",
+        from: "let sides = [sides[k], sides[1 - k]];",
+        to: "let sides = [sides[1 - k], sides[k]];",
+        tests: NATIVE,
+    },
     // The last iteration of an odd number is left out.
     Fault {
         name: "pairs-rest",

@@ -276,9 +276,13 @@ pub fn blank(func: &Func) -> HashSet<Value> {
 
 /// Whether what uses `z` are loops, one after the other, that write every element before anything reads it.
 fn is_overwritten(shapes: &Shapes, func: &Func, after: &[Inst], z: Value) -> bool {
-    let takes = |i: &&Inst| i.op == Op::For && i.args[2..].contains(&z);
-    let Some(first) = after.iter().find(takes) else { return false };
-    let made = uses::makers(&first.blocks[0]);
+    let (mut made, mut version) = (HashMap::new(), z);
+    for inst in after.iter().filter(|i| i.op == Op::For) {
+        if let Some(k) = inst.args[2..].iter().position(|a| *a == version) {
+            made.extend(uses::makers(&inst.blocks[0]));
+            version = inst.results[k];
+        }
+    }
     let writing = Writing { shapes, func, made, total: shapes.total(z), shape: shapes.shape(z) };
     writing.all(after, z, &mut Vec::new()).is_some()
 }

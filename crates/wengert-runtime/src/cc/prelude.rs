@@ -54,6 +54,11 @@ typedef u64 v8u __attribute__((vector_size(64)));
 typedef i64 v8i __attribute__((vector_size(64)));
 typedef double v8d_at __attribute__((vector_size(64), aligned(8)));
 typedef u64 v8u_at __attribute__((vector_size(64), aligned(8)));
+#ifdef __AVX512F__
+#define KEEP(x) __asm__(\"\" : \"+v\"(x))
+#else
+#define KEEP(x)
+#endif
 #define LANES static inline __attribute__((always_inline))
 LANES v8d v8d_all(double x) { return (v8d){x, x, x, x, x, x, x, x}; }
 LANES v8u v8u_all(u64 x) { return (v8u){x, x, x, x, x, x, x, x}; }

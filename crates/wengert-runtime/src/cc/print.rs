@@ -21,7 +21,7 @@ use cranelift_codegen::ir::{
     AtomicRmwOp, BlockCall, Function, Inst, InstructionData, MemFlags, Opcode, Signature, Type,
     Value, ValueDef,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 /// What a name in the code refers to.
@@ -89,7 +89,8 @@ impl Printer {
         title: &str,
         func: &Function,
     ) -> Result<(), Unknown> {
-        let mut body = Body { printer: self, func, out: String::new() };
+        let often = used_often(func);
+        let mut body = Body { printer: self, func, often, out: String::new() };
         body.print()?;
         let out = body.out;
         let params: Vec<Value> =
@@ -131,7 +132,24 @@ pub(super) fn ctype(ty: Type) -> &'static str {
 pub(super) struct Body<'a> {
     printer: &'a Printer,
     pub(super) func: &'a Function,
+    /// Values that are used more than once.
+    often: HashSet<Value>,
     out: String,
+}
+
+/// The values of a function that are used more than once.
+fn used_often(func: &Function) -> HashSet<Value> {
+    let (mut once, mut often) = (HashSet::new(), HashSet::new());
+    for block in func.layout.blocks() {
+        for inst in func.layout.block_insts(block) {
+            for v in func.dfg.inst_values(inst).map(|v| func.dfg.resolve_aliases(v)) {
+                if !once.insert(v) {
+                    often.insert(v);
+                }
+            }
+        }
+    }
+    often
 }
 
 impl Body<'_> {
@@ -362,6 +380,11 @@ impl Body<'_> {
                 let result = dfg.inst_results(inst)[0];
                 let expression = self.expression(data, result)?;
                 let _ = writeln!(self.out, "  {result} = {expression};");
+                // GCC would rather load a vector again than keep it.
+                let loaded = matches!(data, InstructionData::Load { .. });
+                if loaded && dfg.value_type(result) == F64X8 && self.often.contains(&result) {
+                    let _ = writeln!(self.out, "  KEEP({result});");
+                }
             }
         }
         Ok(())

@@ -28,23 +28,24 @@ pub(super) struct Ahead {
     pub(super) exact: Vec<Value>,
 }
 
-/// What a loop computes from its counter alone.
-struct Even<'i> {
-    func: &'i Func,
-    counter: Value,
+/// What a loop, and loops in it, compute from their counters alone.
+pub(super) struct Even<'i> {
+    pub(super) func: &'i Func,
+    /// The counters, from the outer loop to the inner one.
+    pub(super) counters: &'i [Value],
     /// The instructions of the body, by their results.
-    made: HashMap<Value, &'i Inst>,
+    pub(super) made: &'i HashMap<Value, &'i Inst>,
 }
 
 impl Even<'_> {
     /// Whether a value is the same in every iteration: values are numbered in the order of the text.
-    fn is_outside(&self, v: Value) -> bool {
-        v < self.counter || self.func.as_const(v).is_some()
+    pub(super) fn is_outside(&self, v: Value) -> bool {
+        v < self.counters[0] || self.func.as_const(v).is_some()
     }
 
-    /// Whether a value is the counter times something fixed plus something fixed.
+    /// Whether a value is a sum of the counters, each times something fixed, and of something fixed.
     fn is_even(&self, v: Value) -> bool {
-        if v == self.counter || self.is_outside(v) {
+        if self.counters.contains(&v) || self.is_outside(v) {
             return true;
         }
         let Some(inst) = self.made.get(&v) else { return false };
@@ -60,9 +61,9 @@ impl Even<'_> {
         }
     }
 
-    /// Whether a value is the counter plus something fixed, in arithmetic that wraps.
-    fn counts_on(&self, v: Value) -> bool {
-        v == self.counter
+    /// Whether a value is the only counter plus something fixed, in arithmetic that wraps.
+    pub(super) fn counts_on(&self, v: Value) -> bool {
+        v == self.counters[0]
             || self.two(v).is_some_and(|(prim, [a, b])| match prim {
                 Prim::WAdd if self.is_fixed(a) => self.counts_on(b),
                 Prim::WAdd | Prim::WSub => self.counts_on(a) && self.is_fixed(b),
@@ -92,13 +93,26 @@ impl Emitter<'_, '_, '_> {
     /// What can be looked at before this loop; nothing where that is not worth it.
     pub(super) fn ahead(&self, inst: &Inst) -> Option<Ahead> {
         let body = &inst.blocks[0];
-        if inst.op != Op::For || !self.is_small(body) {
+        if inst.op != Op::For || self.once || !self.is_small(body) {
             return None;
         }
-        let even = Even { func: self.func, counter: body.params[0], made: uses::makers(body) };
+        let made = uses::makers(body);
+        let even = Even { func: self.func, counters: &body.params[..1], made: &made };
         let mut ahead = Ahead::default();
         let mut seen = HashSet::new();
-        body.walk(&mut |inst| match &inst.op {
+        body.walk(&mut |inst| self.look_at(inst, &even, &mut seen, &mut ahead));
+        (!ahead.indices.is_empty()).then_some(ahead)
+    }
+
+    /// Notes what of an instruction can be looked at ahead.
+    pub(super) fn look_at(
+        &self,
+        inst: &Inst,
+        even: &Even,
+        seen: &mut HashSet<(Value, Along, Value)>,
+        ahead: &mut Ahead,
+    ) {
+        match &inst.op {
             Op::Load | Op::Store | Op::Array(ArrayOp::Peek | ArrayOp::Poke) => {
                 let array = self.identity.find(inst.args[0]);
                 if !even.is_outside(array) {
@@ -115,16 +129,18 @@ impl Emitter<'_, '_, '_> {
                     }
                 }
             }
-            Op::Prim(Prim::IAdd | Prim::ISub | Prim::IMul) if even.is_even(inst.results[0]) => {
-                ahead.exact.push(inst.results[0]);
+            Op::Prim(Prim::IAdd | Prim::ISub | Prim::IMul) => {
+                let result = inst.results[0];
+                if !self.bounds.is_exact(result) && even.is_even(result) {
+                    ahead.exact.push(result);
+                }
             }
             _ => {}
-        });
-        (!ahead.indices.is_empty()).then_some(ahead)
+        }
     }
 
     /// A loop without loops inside, of few instructions.
-    fn is_small(&self, body: &Block) -> bool {
+    pub(super) fn is_small(&self, body: &Block) -> bool {
         let (mut count, mut plain) = (0, true);
         body.walk(&mut |inst| {
             count += 1;
@@ -145,7 +161,8 @@ impl Emitter<'_, '_, '_> {
         (start, bound): (ir::Value, ir::Value),
     ) -> ir::Value {
         let body = &inst.blocks[0];
-        let even = Even { func: self.func, counter: body.params[0], made: uses::makers(body) };
+        let made = uses::makers(body);
+        let even = Even { func: self.func, counters: &body.params[..1], made: &made };
         let one = self.b.ins().iconst(I64, 1);
         let (last, none) = self.b.ins().ssub_overflow(bound, one);
         let mut wrong = vec![none];
@@ -175,10 +192,10 @@ impl Emitter<'_, '_, '_> {
         for end in ends {
             let mut known = HashMap::from([(body.params[0], end)]);
             for v in &ahead.exact {
-                self.at_end(*v, &even.made, &mut known, &mut wrong);
+                self.at_end(*v, &made, &mut known, &mut wrong);
             }
             for (array, along, index) in &other {
-                let index = self.at_end(*index, &even.made, &mut known, &mut wrong);
+                let index = self.at_end(*index, &made, &mut known, &mut wrong);
                 let len = self.length_along(*array, *along);
                 wrong.push(self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, index, len));
             }
@@ -209,7 +226,7 @@ impl Emitter<'_, '_, '_> {
     }
 
     /// A value that counts evenly, in the iteration whose values are known; notes what does not fit.
-    fn at_end(
+    pub(super) fn at_end(
         &mut self,
         v: Value,
         made: &HashMap<Value, &Inst>,

@@ -8,6 +8,7 @@
 //! An index counts along an axis, or over all elements in row-major order; then the end of the loop
 //! is the product of the dimensions.
 
+use super::ahead::Ahead;
 use std::collections::{HashMap, HashSet};
 use wengert_core::ir::{Func, Value};
 use wengert_core::ops::Scalar;
@@ -102,11 +103,10 @@ impl Bounds {
         }
     }
 
-    /// The code from here on runs only if a sum or product fits.
-    pub(super) fn exact(&mut self, result: Value) {
-        self.exact.last_mut().into_iter().for_each(|scope| {
-            scope.insert(result);
-        });
+    /// The code from here on runs only if all this has been looked at, and is well.
+    pub(super) fn know(&mut self, ahead: &Ahead) {
+        ahead.indices.iter().for_each(|(array, along, at)| self.checked(*array, *along, *at));
+        self.exact.last_mut().into_iter().for_each(|scope| scope.extend(&ahead.exact));
     }
 
     /// Whether a sum or product is known to fit.

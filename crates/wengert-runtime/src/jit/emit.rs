@@ -87,6 +87,8 @@ pub(super) struct Emitter<'a, 'l, 'f> {
     pub(super) batches: HashMap<Value, Batch>,
     /// Arrays whose first elements nothing reads.
     pub(super) blank: HashSet<Value>,
+    /// Whether loops are made once: what could be looked at before them has been, before a loop around them.
+    pub(super) once: bool,
     /// Where frames for calls lie, once there is one.
     frame_slot: Option<StackSlot>,
     values: Vec<Option<Machine>>,
@@ -139,6 +141,7 @@ pub(super) fn function(compiler: &mut Compiler, module: &Module, func: &Func) ->
         last_uses: Vec::new(),
         flat: HashSet::new(),
         batches: HashMap::new(),
+        once: false,
         blank: reuse::blank(func),
         frame_slot: None,
         values: vec![None; func.values.len()],

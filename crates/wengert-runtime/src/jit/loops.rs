@@ -100,12 +100,25 @@ impl Emitter<'_, '_, '_> {
             self.b.ins().brif(wrong, checked, &[], unchecked, &[]);
             self.enter(unchecked);
             self.bounds.open();
-            ahead.indices.iter().for_each(|(x, along, at)| self.bounds.checked(*x, *along, *at));
-            ahead.exact.iter().for_each(|v| self.bounds.exact(*v));
+            self.bounds.know(&ahead);
             self.pairs_and_rest(&mut shape, inits, Some(&ahead));
             self.bounds.close();
             self.enter(checked);
             self.round(&mut shape, inits);
+        } else if let Some(nest) = self.nest(inst) {
+            let wrong = self.look_at_nest(inst, &nest, (start, bound));
+            let (checked, unchecked) = (self.b.create_block(), self.b.create_block());
+            self.b.set_cold_block(checked);
+            self.b.ins().brif(wrong, checked, &[], unchecked, &[]);
+            self.enter(unchecked);
+            self.bounds.open();
+            nest.all().for_each(|ahead| self.bounds.know(ahead));
+            self.once = true;
+            self.round(&mut shape, inits);
+            self.bounds.close();
+            self.enter(checked);
+            self.round(&mut shape, inits);
+            self.once = false;
         } else {
             self.pairs_and_rest(&mut shape, inits, None);
         }
@@ -114,11 +127,18 @@ impl Emitter<'_, '_, '_> {
         self.raise_results(inst, effect);
     }
 
-    /// The loop, two iterations at a time as far as that goes.
+    /// The loop, several iterations at a time as far as that goes.
     fn pairs_and_rest(&mut self, shape: &mut Shape, inits: &[Value], ahead: Option<&Ahead>) {
         let start = shape.start;
         if let Some(pairs) = self.pairs(shape.inst, ahead) {
-            shape.start = self.in_pairs(shape.inst, &pairs, start, shape.bound);
+            if self.compiler.prints() {
+                let taken: Vec<Value> = shape.exit.taken.iter().map(|k| inits[*k]).collect();
+                let taken = self.block_args(&taken);
+                let after = (shape.exit.after, &taken[..]);
+                self.in_eights(shape.inst, &pairs, (start, shape.bound), after);
+            } else {
+                shape.start = self.in_pairs(shape.inst, &pairs, start, shape.bound);
+            }
         }
         self.round(shape, inits);
         shape.start = start;

@@ -5,14 +5,14 @@
 //! lanes of a register; a last one that is left over runs alone. Of short iterations four pairs run between two tests. An element is computed as before, so no bit changes.
 //!
 //! Only inner loops are made so, and only where every index is known to be in range in all iterations: such a loop
-//! cannot fail, and nobody looks at it while it runs. A C compiler makes lanes of its own.
+//! cannot fail, and nobody looks at it while it runs. For C compilers see [`eights`](super::eights).
 
 use super::ahead::Ahead;
 use super::bounds::Along;
 use super::emit::Emitter;
 use super::machine::Machine;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{F64, F64X2, I64, I64X2};
+use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlagsData};
 use std::collections::{HashMap, HashSet};
 use wengert_core::ir::{Block, Elem, Inst, Op, Type, Value, uses};
@@ -33,6 +33,13 @@ pub(super) struct Pairs {
     fixed: HashSet<Value>,
     /// Integers that are bits of floats, and so in lanes.
     bits: HashSet<Value>,
+}
+
+impl Pairs {
+    /// Whether an element is the same in all iterations.
+    pub(super) fn is_fixed(&self, v: Value) -> bool {
+        self.fixed.contains(&v)
+    }
 }
 
 /// Looks whether iterations can run in pairs.
@@ -189,7 +196,7 @@ impl Emitter<'_, '_, '_> {
     /// What pairs of iterations of an inner loop do, if they can run in pairs. `ahead` has been looked at before.
     pub(super) fn pairs(&self, inst: &Inst, ahead: Option<&Ahead>) -> Option<Pairs> {
         let body = &inst.blocks[0];
-        let inner = inst.op == Op::For && !self.loops.is_empty() && !self.compiler.prints();
+        let inner = inst.op == Op::For && !self.loops.is_empty();
         let plain = inst.results.iter().all(|r| self.identity.is_linked(*r));
         if !inner || !plain {
             return None;
@@ -210,42 +217,62 @@ impl Emitter<'_, '_, '_> {
             looker.written.insert(self.identity.find(i.args[0]), self.identity.find(i.args[1]));
         }
         let in_pairs = !looker.written.is_empty() && looker.block(body);
-        let Looker { outside, fixed, bits, .. } = looker;
-        in_pairs.then_some(Pairs { outside, fixed, bits })
+        let Looker { outside, fixed, bits, written, .. } = looker;
+        (in_pairs && (!self.compiler.prints() || self.is_plain(body, &written))).then_some(Pairs {
+            outside,
+            fixed,
+            bits,
+        })
     }
 
-    /// The pairs of iterations from `start` on; gives back where the rest begins.
-    ///
-    /// Where elements lie is computed once, for the first iteration; what is added to that counts in bytes. So an element
-    /// takes one register, and the next pairs are constants away.
-    pub(super) fn in_pairs(
-        &mut self,
-        inst: &Inst,
-        pairs: &Pairs,
-        start: ir::Value,
-        bound: ir::Value,
-    ) -> ir::Value {
-        let body = &inst.blocks[0];
-        let trips = self.b.ins().isub(bound, start);
-        let zero = self.b.ins().iconst(I64, 0);
-        let trips = self.b.ins().smax(trips, zero);
-        let even = self.b.ins().iconst(I64, -2);
-        let trips = self.b.ins().band(trips, even);
-        let end = self.b.ins().iadd(start, trips);
+    /// Whether iterations can run twice and have no branches, of which C compilers make more.
+    fn is_plain(&self, body: &Block, written: &HashMap<Value, Value>) -> bool {
+        body.insts.iter().all(|i| match &i.op {
+            Op::Load | Op::Array(ArrayOp::Peek) => {
+                !written.contains_key(&self.identity.find(i.args[0]))
+            }
+            Op::Prim(prim) => !matches!(prim, Prim::Bits | Prim::FromBits | Prim::Select),
+            op => *op != Op::If,
+        })
+    }
+
+    /// The vectors that lanes lie in.
+    fn wide(&self, lane: ir::Type) -> ir::Type {
+        lane.by(if self.compiler.prints() { 8 } else { 2 }).unwrap_or(lane)
+    }
+
+    /// How vectors of elements are accessed: they need not lie at a multiple of their size.
+    pub(super) fn vector_flags(&self) -> MemFlagsData {
+        MemFlagsData::new().with_notrap().with_alias_region(self.regions.arrays.alias_region())
+    }
+
+    /// What comes from outside the loop, in every lane.
+    pub(super) fn outside_lanes(&mut self, pairs: &Pairs) -> HashMap<Value, ir::Value> {
+        let (floats, words) = (self.wide(F64), self.wide(I64));
         let mut lanes = HashMap::new();
         for v in &pairs.outside {
             let lane = self.one(*v);
-            let both = match self.func.ty(*v) {
-                Type::F64 => self.b.ins().splat(F64X2, lane),
-                Type::I64 => self.b.ins().splat(I64X2, lane),
+            let all = match self.func.ty(*v) {
+                Type::F64 => self.b.ins().splat(floats, lane),
+                Type::I64 => self.b.ins().splat(words, lane),
                 _ => {
                     let wide = self.b.ins().uextend(I64, lane);
                     let mask = self.b.ins().ineg(wide);
-                    self.b.ins().splat(I64X2, mask)
+                    self.b.ins().splat(words, mask)
                 }
             };
-            lanes.insert(*v, both);
+            lanes.insert(*v, all);
         }
+        lanes
+    }
+
+    /// Where the elements of the first iteration lie, by the instructions that read or write them.
+    pub(super) fn first_places(
+        &mut self,
+        body: &Block,
+        pairs: &Pairs,
+        start: ir::Value,
+    ) -> HashMap<Value, ir::Value> {
         self.bind_words(&body.params[..1], &[start]);
         let mut places = HashMap::new();
         for i in &body.insts {
@@ -262,6 +289,30 @@ impl Emitter<'_, '_, '_> {
                 }
             }
         }
+        places
+    }
+
+    /// The pairs of iterations from `start` on; gives back where the rest begins.
+    ///
+    /// Where elements lie is computed once, for the first iteration; what is added to that counts in bytes. So an element
+    /// takes one register, and the next pairs are constants away.
+    pub(super) fn in_pairs(
+        &mut self,
+        inst: &Inst,
+        pairs: &Pairs,
+        start: ir::Value,
+        bound: ir::Value,
+    ) -> ir::Value {
+        let body = &inst.blocks[0];
+        let trips = self.b.ins().isub(bound, start);
+        let zero = self.b.ins().iconst(I64, 0);
+        let some = self.b.ins().icmp(IntCC::SignedLessThan, start, bound);
+        let trips = self.b.ins().select(some, trips, zero);
+        let even = self.b.ins().iconst(I64, -2);
+        let trips = self.b.ins().band(trips, even);
+        let end = self.b.ins().iadd(start, trips);
+        let lanes = self.outside_lanes(pairs);
+        let places = self.first_places(body, pairs, start);
         let bytes = self.b.ins().ishl_imm_u(trips, 3);
         let mut insts = 0;
         body.walk(&mut |_| insts += 1);
@@ -300,18 +351,17 @@ impl Emitter<'_, '_, '_> {
         places: &HashMap<Value, ir::Value>,
         (offset, more): (ir::Value, i32),
     ) {
-        // Two doubles need not lie at a multiple of their size.
-        let flags =
-            MemFlagsData::new().with_notrap().with_alias_region(self.regions.arrays.alias_region());
+        let flags = self.vector_flags();
+        let floats = self.wide(F64);
         match &inst.op {
             Op::Load | Op::Array(ArrayOp::Peek) => {
                 let place = places[&inst.results[0]];
                 let both = if pairs.fixed.contains(&inst.results[0]) {
                     let one = self.b.ins().load(F64, flags, place, 0);
-                    self.b.ins().splat(F64X2, one)
+                    self.b.ins().splat(floats, one)
                 } else {
                     let address = self.b.ins().iadd(place, offset);
-                    self.b.ins().load(F64X2, flags, address, more)
+                    self.b.ins().load(floats, flags, address, more)
                 };
                 lanes.insert(self.identity.find(inst.results[0]), both);
             }

@@ -15,6 +15,7 @@ mod loops;
 mod parallel;
 mod prims;
 mod random;
+mod rows;
 mod standalone;
 mod tape;
 mod tapes;

@@ -1,10 +1,13 @@
 //! Chains of writes as loops that compute each element once.
 
-use super::{Chain, Conforming, Frame, Sizes};
+use super::{Chain, Conforming, Frame, Link, Sizes};
 use crate::ir::{Builder, Func, Inst, Op, Type, Value};
 use crate::ops::{ArrayOp, Check, Prim};
 use crate::transform::copy::Copier;
 use std::collections::HashMap;
+
+/// Elements that have been computed: of which array, and where its first one stands.
+type Known = HashMap<(Value, Vec<Value>), Value>;
 
 /// Emits a chain as a loop.
 pub(super) struct Gather<'a> {
@@ -41,14 +44,16 @@ impl Gather<'_> {
         let none = self.b.i64(0);
         match self.frame.meet[..] {
             [(left, right)] => self.row(made, &[], (left, right)),
-            [(from, to), (left, right)] => self.round(made, none, sizes[0], |this, i, array| {
-                let reached = this.b.prim(Prim::ILe, &[from, i]);
-                let left_behind = this.b.prim(Prim::ILt, &[i, to]);
-                let meets = this.b.prim(Prim::And, &[reached, left_behind]);
-                let left = this.b.prim(Prim::Select, &[meets, left, sizes[1]]);
-                let right = this.b.prim(Prim::Select, &[meets, right, sizes[1]]);
-                this.row(array, &[i], (left, right))
-            }),
+            [(from, to), meet] => {
+                // Rows that some parts do not reach, those that all do, and the others.
+                let rows = [(none, from, None), (from, to, Some(meet)), (to, sizes[0], None)];
+                rows.into_iter().fold(made, |made, (from, to, meet)| {
+                    self.round(made, from, to, |this, i, array| match meet {
+                        Some(meet) => this.row(array, &[i], meet),
+                        None => this.cells(array, &[i], (none, sizes[1]), 0),
+                    })
+                })
+            }
             _ => unreachable!("one axis or two"),
         }
     }
@@ -73,63 +78,75 @@ impl Gather<'_> {
         self.b.inst(Op::For, vec![from, to, array], &[ty], vec![body])[0]
     }
 
-    /// The elements along the last axis: those before all parts meet, those where they do, and the others.
+    /// The elements along the last axis, where all parts meet along the one before: those before they meet along this
+    /// one too, those where they do, and the others.
     fn row(&mut self, array: Value, outer: &[Value], (left, right): (Value, Value)) -> Value {
         let none = self.b.i64(0);
-        let size = self.frame.sizes[outer.len()];
-        let mut array = array;
-        for (from, to, meets) in [(none, left, false), (left, right, true), (right, size, false)] {
-            array = self.round(array, from, to, |this, j, array| {
-                let index = [outer, &[j]].concat();
-                let at = place(this.b, &index, &vec![none; index.len()], &this.frame.sizes);
-                let x = this.get(this.chain.target);
-                let x = this.b.array(ArrayOp::Peek, &[x, at]);
-                let value = this.element(&index, x, meets);
-                this.b.array(ArrayOp::Poke, &[array, at, value])
-            });
-        }
-        array
+        let (axis, size) = (outer.len(), self.frame.sizes[outer.len()]);
+        let array = self.cells(array, outer, (none, left), axis);
+        let array = self.cells(array, outer, (left, right), axis + 1);
+        self.cells(array, outer, (right, size), axis)
     }
 
-    /// What the chain makes of an element.
-    fn element(&mut self, index: &[Value], x: Value, meets: bool) -> Value {
-        let (mut x, ty) = (x, self.b.ty(x));
+    /// Elements along the last axis. Along so many axes, all parts reach them.
+    fn cells(
+        &mut self,
+        array: Value,
+        outer: &[Value],
+        (from, to): (Value, Value),
+        reached: usize,
+    ) -> Value {
+        let none = self.b.i64(0);
+        self.round(array, from, to, |this, j, array| {
+            let index = [outer, &[j]].concat();
+            let at = place(this.b, &index, &vec![none; index.len()], &this.frame.sizes);
+            let x = this.get(this.chain.target);
+            let x = this.b.array(ArrayOp::Peek, &[x, at]);
+            let value = this.element(&index, x, reached);
+            this.b.array(ArrayOp::Poke, &[array, at, value])
+        })
+    }
+
+    /// What the chain makes of an element that all parts reach along the first axes.
+    fn element(&mut self, index: &[Value], x: Value, reached: usize) -> Value {
+        let (chain, ty) = (self.chain, self.b.ty(x));
+        let same = |a: &Link, b: &Link| (&a.starts, &a.counts) == (&b.starts, &b.counts);
         let mut known = HashMap::new();
-        for link in &self.chain.links {
-            let starts = self.copier.all(self.func, self.b, &link.starts);
-            if meets {
-                let v = self.value(link.value, index, &starts, &mut known);
-                x = if link.adds { self.b.add(x, v) } else { v };
-                continue;
+        // Writes to one part, one after the other, have one question.
+        chain.links.chunk_by(same).fold(x, |x, links| {
+            if reached == index.len() {
+                return self.written(links, index, x, &mut known);
             }
-            let counts = self.copier.all(self.func, self.b, &link.counts);
+            let starts = self.copier.all(self.func, self.b, &links[0].starts);
+            let counts = self.copier.all(self.func, self.b, &links[0].counts);
             let mut inside = self.b.bool(true);
-            for ((i, start), count) in index.iter().zip(&starts).zip(counts) {
-                let end = self.b.prim(Prim::WAdd, &[*start, count]);
-                let reached = self.b.prim(Prim::ILe, &[*start, *i]);
-                let left = self.b.prim(Prim::ILt, &[*i, end]);
+            for axis in reached..index.len() {
+                let end = self.b.prim(Prim::WAdd, &[starts[axis], counts[axis]]);
+                let reached = self.b.prim(Prim::ILe, &[starts[axis], index[axis]]);
+                let left = self.b.prim(Prim::ILt, &[index[axis], end]);
                 inside = self.b.prim(Prim::And, &[inside, reached]);
                 inside = self.b.prim(Prim::And, &[inside, left]);
             }
             self.b.open_block(&[]);
-            let v = self.value(link.value, index, &starts, &mut HashMap::new());
-            let v = if link.adds { self.b.add(x, v) } else { v };
+            let v = self.written(links, index, x, &mut HashMap::new());
             let written = self.b.close_block(vec![v]);
             self.b.open_block(&[]);
             let other = self.b.close_block(vec![x]);
-            x = self.b.inst(Op::If, vec![inside], &[ty], vec![written, other])[0];
-        }
-        x
+            self.b.inst(Op::If, vec![inside], &[ty], vec![written, other])[0]
+        })
+    }
+
+    /// What writes to one part make of an element in it.
+    fn written(&mut self, links: &[Link], index: &[Value], x: Value, known: &mut Known) -> Value {
+        let starts = self.copier.all(self.func, self.b, &links[0].starts);
+        links.iter().fold(x, |x, link| {
+            let v = self.value(link.value, index, &starts, known);
+            if link.adds { self.b.add(x, v) } else { v }
+        })
     }
 
     /// The element of an array that comes to stand at an index, where the array's first stands at `starts`.
-    fn value(
-        &mut self,
-        v: Value,
-        index: &[Value],
-        starts: &[Value],
-        known: &mut HashMap<(Value, Vec<Value>), Value>,
-    ) -> Value {
+    fn value(&mut self, v: Value, index: &[Value], starts: &[Value], known: &mut Known) -> Value {
         if !self.func.ty(v).is_array() {
             return self.get(v);
         }
