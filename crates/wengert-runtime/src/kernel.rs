@@ -4,7 +4,7 @@
 //! compiled code passes become operands, and the result becomes words again.
 
 use crate::arrays::Arrays;
-use crate::wide;
+use crate::{streams, wide};
 use smallvec::SmallVec;
 use std::slice;
 use wengert_core::fault::FaultKind;
@@ -27,6 +27,8 @@ pub(crate) enum Work {
     Blank,
     /// A new array like another.
     Copy,
+    /// A slice that goes to the tape, and is not read before the way back.
+    Keep,
 }
 
 /// An operation and the types it works on.
@@ -84,6 +86,15 @@ impl Kernel {
                 return wide::update(op, shape, x, &operands[1..]);
             }
             Work::Array(op) => wide::compute(op, &operands)?,
+            Work::Keep => match streams::section(arrays, &operands) {
+                Some((address, shape)) => {
+                    // SAFETY: there is room for an address and as many dimensions.
+                    let room = unsafe { slice::from_raw_parts_mut(frame.add(at), 1 + shape.len()) };
+                    put(room, address, &shape);
+                    return Ok(());
+                }
+                None => wide::compute(&ArrayOp::Slice, &operands)?,
+            },
             Work::Fill | Work::Blank => {
                 let (value, dims) =
                     operands.split_last().unwrap_or_else(|| unreachable!("verified"));
@@ -144,7 +155,7 @@ impl Kernel {
     unsafe fn reach(&self, frame: *const u64, row: &mut [u64; 1 + MAX_RANK]) -> Reach {
         let ty = self.args[0];
         match &self.work {
-            Work::Array(ArrayOp::Slice | ArrayOp::Put | ArrayOp::AddSlice) => {}
+            Work::Keep | Work::Array(ArrayOp::Slice | ArrayOp::Put | ArrayOp::AddSlice) => {}
             Work::Array(ArrayOp::Conform(Check::Slice)) => return Reach::Shape,
             _ => return Reach::All,
         }

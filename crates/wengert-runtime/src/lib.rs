@@ -47,6 +47,8 @@ mod memory;
 pub mod program;
 #[allow(unsafe_code)] // writes arrays by their addresses
 mod small;
+#[allow(unsafe_code)] // writes arrays past the caches
+mod streams;
 #[allow(unsafe_code)] // hands pages back to the operating system
 pub mod tape;
 mod tapes;

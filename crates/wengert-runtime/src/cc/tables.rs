@@ -93,6 +93,7 @@ fn fits_kernel(kernel: &Kernel) -> bool {
         Work::Array(op) => Op::Array(op.clone()),
         Work::Fill | Work::Blank => Op::Fill,
         Work::Copy => Op::Copy,
+        Work::Keep => Op::Array(ArrayOp::Slice),
     };
     let known = |ty: &Type| match ty {
         Type::Array(_, rank) => (1..=MAX_RANK).contains(&usize::from(*rank)),
@@ -296,7 +297,7 @@ fields!(Frame { params, results, arrays, ended, tape });
 fields!(Site { kind, span, loops });
 fields!(Span { start, end });
 fields!(Kernel { work, args, result });
-cases!(Work { 0 Array(op), 1 Fill, 2 Blank, 3 Copy });
+cases!(Work { 0 Array(op), 1 Fill, 2 Blank, 3 Copy, 4 Keep });
 cases!(Type { 0 F64, 1 F32, 2 I64, 3 Bool, 4 Array(elem, rank), 5 Tape });
 cases!(Elem { 0 F64, 1 F32, 2 I64, 3 Bool });
 cases!(SiteKind {

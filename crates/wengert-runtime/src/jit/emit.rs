@@ -79,6 +79,8 @@ pub(super) struct Emitter<'a, 'l, 'f> {
     dying: Vec<Vec<Value>>,
     /// How often each value is used.
     pub(super) uses: Vec<u32>,
+    /// Arrays that go to the tape and nowhere else.
+    pub(super) kept: HashSet<Value>,
     /// Per value, the instruction that uses it last, by its first result.
     pub(super) last_uses: Vec<Option<Value>>,
     /// Arrays of several dimensions that `peek` or `poke` index.
@@ -139,6 +141,7 @@ pub(super) fn function(compiler: &mut Compiler, module: &Module, func: &Func) ->
         dying: Vec::new(),
         uses: Vec::new(),
         last_uses: Vec::new(),
+        kept: HashSet::new(),
         flat: HashSet::new(),
         batches: HashMap::new(),
         once: false,
@@ -152,6 +155,7 @@ pub(super) fn function(compiler: &mut Compiler, module: &Module, func: &Func) ->
     emitter.uses = emitter.count_uses();
     emitter.last_uses = vec![None; func.values.len()];
     emitter.find_last_uses(&func.body);
+    emitter.kept = emitter.find_kept();
     emitter.find_flat();
     emitter.bind_words(func.params(), &words[1..]);
     emitter.find_tape_limits();
@@ -430,6 +434,17 @@ impl Emitter<'_, '_, '_> {
             inst.blocks.iter().for_each(|block| count(&block.yields));
         });
         uses
+    }
+
+    fn find_kept(&self) -> HashSet<Value> {
+        let mut kept = HashSet::new();
+        self.func.body.walk(&mut |inst| {
+            if inst.op == Op::Push {
+                let pushed = inst.args[1..].iter().map(|a| self.identity.find(*a));
+                kept.extend(pushed.filter(|a| self.uses[a.index()] == 1));
+            }
+        });
+        kept
     }
 
     /// Of values that a block hands on no instruction is the last.

@@ -208,7 +208,9 @@ impl Emitter<'_, '_, '_> {
         // Without memory the general way is taken, which says so.
         self.b.ins().brif(made, after, &[BlockArg::Value(made)], general, &[]);
         self.enter(general);
-        let Some(Machine::Array(made)) = self.kernel(inst, Work::Array(op.clone())) else {
+        let keep = self.kept.contains(&self.identity.find(inst.results[0]));
+        let work = if keep { Work::Keep } else { Work::Array(op.clone()) };
+        let Some(Machine::Array(made)) = self.kernel(inst, work) else {
             unreachable!("it makes an array")
         };
         self.b.ins().jump(after, &[BlockArg::Value(made.address())]);

@@ -101,6 +101,7 @@ fn operation(kernel: &Kernel, types: &str, count: usize) -> String {
         Work::Fill => ("FILL", 0, 0, ""),
         Work::Blank => ("BLANK", 0, 0, ""),
         Work::Copy => ("COPY", 0, 0, ""),
+        Work::Keep => ("SLICE", 0, 0, ""),
         Work::Array(op) => match op {
             ArrayOp::Peek => ("PEEK", 0, 0, ""),
             ArrayOp::Poke => ("POKE", 0, 0, ""),
