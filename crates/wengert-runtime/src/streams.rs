@@ -77,3 +77,46 @@ fn stream(from: &[f64], to: &mut [f64]) {
 
 #[cfg(not(target_arch = "x86_64"))]
 fn done() {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wide;
+    use wengert_core::ir::Elem;
+    use wengert_core::ops::ArrayOp;
+    use wengert_core::ops::kernels::Computed;
+
+    /// What is taken is what slicing gives, wherever rows begin; what is small or no such section is left alone.
+    #[test]
+    fn sections_are_slices() {
+        let (rows, columns) = (183, 190);
+        let x: Vec<f64> = (0..rows * columns).map(|k| k as f64).collect();
+        let shape = [rows, columns];
+        let mut taken = 0;
+        for (top, height) in [(0, 183), (1, 181), (2, 181), (3, 181), (0, 0), (-1, 180)] {
+            for (left, width) in [(0, 190), (1, 188), (1, 189), (2, 187), (0, 191), (5, 3)] {
+                for step in [1, 2, -1] {
+                    let ends = [top, height, 1, left, width, step];
+                    let mut operands = vec![Operand::Array(&shape, Elements::F64(&x))];
+                    operands.extend(ends.map(|n| Operand::Scalar(Scalar::I64(n))));
+                    let mut arrays = Arrays::default();
+                    let Some((address, found)) = section(&mut arrays, &operands) else {
+                        let fits = top >= 0 && top + height <= 183 && left + width <= 190;
+                        let large = (height * width) as usize * 8 >= LEAST;
+                        assert!(!fits || !large || step != 1, "{ends:?}");
+                        continue;
+                    };
+                    taken += 1;
+                    let Ok(Computed::Array(wanted)) = wide::compute(&ArrayOp::Slice, &operands)
+                    else {
+                        panic!("{ends:?} is no slice")
+                    };
+                    assert_eq!(wanted.shape, found);
+                    let count = found[0] * found[1];
+                    assert_eq!(arrays.take(address, Elem::F64, count), Some(wanted.data));
+                }
+            }
+        }
+        assert_eq!(taken, 15);
+    }
+}

@@ -3,6 +3,7 @@
 use crate::{Arg, Both};
 use wengert_core::check::Random;
 use wengert_core::ops::{Array, Data};
+use wengert_core::transform::{pipeline, vjp};
 
 fn matrix(rows: usize, columns: usize, random: &mut Random) -> Array {
     let data = (0..rows * columns).map(|_| random.below(2000) as f64 / 1000.0 - 1.0).collect();
@@ -132,5 +133,35 @@ fn stencils_of_any_size() {
                 let _ = both.agree("f", &[Arg::Shaped(&x), Arg::I64(n), Arg::I64(far)]);
             }
         }
+    }
+}
+
+/// States that are large enough to be written past the caches, and smaller ones.
+#[test]
+fn states_that_are_kept() {
+    let text = "func @f(%u: [[f64]], %n: i64) -> f64 {
+           %rows = len %u
+           %columns = dim[1] %u
+           %r = isub %rows, 2
+           %c = isub %columns, 2
+           %w = for %i in 0..%n carry (%v = %u) {
+             %in = slice %v, 1, %r, 1, 1, %c, 1
+             %left = slice %v, 1, %r, 1, 0, %c, 1
+             %p = mul %in, %in
+             %q = fma 0.25, %left, %p
+             %s = mul 0.5, %q
+             %t = put %v, 1, %r, 1, 1, %c, 1, %s
+             yield %t
+           }
+           %y = sum %w
+           return %y
+         }";
+    let func = pipeline::run(&crate::module(text), "f").unwrap();
+    let reverse = Both::of(vjp::vjp(&func, &[0]).unwrap());
+    let mut random = Random(5);
+    for (rows, columns) in [(260, 140), (190, 191), (183, 183), (60, 40), (3, 3)] {
+        let u = matrix(rows, columns, &mut random);
+        let ran = reverse.agree("f.vjp", &[Arg::Shaped(&u), Arg::I64(3), Arg::F64(1.5)]);
+        assert!(ran.is_ok());
     }
 }
