@@ -177,7 +177,12 @@ fn in_lockstep(graph: &Graph, declared: &HashMap<Arc<str>, Declared>) -> HashMap
             true => vec![look(&plan.advance, Order::Up)],
             false => vec![look(&plan.record, Order::Up), look(&plan.reverse, Order::Down)],
         };
-        found.extend(ways.into_iter().collect::<Option<Vec<_>>>().into_iter().flatten());
+        let ways = ways.into_iter().collect::<Option<Vec<_>>>();
+        let alike = |ways: &Vec<(Arc<str>, Lanes)>| match &ways[..] {
+            [record, reverse] => record.1.fits(&reverse.1),
+            _ => true,
+        };
+        found.extend(ways.filter(alike).into_iter().flatten());
     }
     found
 }

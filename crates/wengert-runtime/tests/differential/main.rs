@@ -20,6 +20,7 @@ mod tape;
 mod tapes;
 mod threads;
 mod tiles;
+mod uneven;
 
 use std::num::NonZeroUsize;
 use std::path::Path;

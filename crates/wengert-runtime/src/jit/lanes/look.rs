@@ -1,12 +1,13 @@
 //! Which parallel loops run in lockstep, and what differs between their iterations.
 //!
 //! A value is the same in all lanes, or it *varies*: it comes from the counter, from a record or from an element
-//! at a place that varies. Loops inside must run equally often in all lanes. Branches on a condition that varies are
-//! taken by some lanes only: what they do must be harmless for the others.
+//! at a place that varies. What is done in some lanes only, on a side of a branch or in a loop that the others have
+//! left, must be harmless for the others.
 
+use super::mirror::{self, Rows};
 use crate::jit::identity::Identity;
 use std::collections::HashSet;
-use wengert_core::ir::{Block, Elem, Func, Inst, Op, Type, Value};
+use wengert_core::ir::{Block, Elem, Func, Inst, Numbering, Op, Type, Value};
 use wengert_core::ops::{ArrayOp, Check, Prim, Scalar};
 
 /// In which order a loop counts the iterations of the range it is given: a loop and its way back run the same ones in
@@ -27,6 +28,42 @@ pub(in crate::jit) struct Lanes {
     pub(super) counter: Value,
     /// What differs between lanes.
     pub(super) varying: HashSet<Value>,
+    /// The counter of the loop over the iterations of a chunk. Chunks differ by one iteration at most, so it is run in
+    /// lockstep only where it runs equally often in all lanes. That is seen from the counters, before anything is done.
+    pub(super) even: Option<Value>,
+    /// The records it writes or reads, in the order in which it does.
+    rows: Vec<Rows>,
+}
+
+impl Lanes {
+    /// Whether the way back of this loop takes the records of a group as the loop has left them.
+    pub(in crate::jit) fn fits(&self, back: &Lanes) -> bool {
+        self.rows == mirror::mirrored(&back.rows)
+    }
+}
+
+/// Whether lanes may run a loop inside for different times.
+pub(super) fn is_uneven(inst: &Inst, even: Option<Value>, varies: impl Fn(Value) -> bool) -> bool {
+    let body = &inst.blocks[0];
+    let bounds = if inst.op == Op::For { 2 } else { 0 };
+    let mut exits = body.insts.iter().filter(|i| i.op == Op::ExitIf);
+    even != Some(body.params[0])
+        && (inst.args[..bounds].iter().any(|v| varies(*v)) || exits.any(|e| varies(e.args[0])))
+}
+
+/// Whether there are instructions of a kind in a block, or in those inside it.
+pub(super) fn has(block: &Block, op: Op) -> bool {
+    let mut found = false;
+    block.walk(&mut |i| found |= i.op == op);
+    found
+}
+
+/// The loop over the iterations of a chunk, by its counter: in a loop over chunks, after nothing but arithmetic.
+fn even_loop(body: &Block) -> Option<Value> {
+    let mut after = body.insts.iter().skip_while(|i| matches!(i.op, Op::Prim(_) | Op::Dim(_)));
+    let found = after.next().filter(|i| i.op == Op::For && body.numbering == Numbering::Hidden)?;
+    let exits = found.blocks[0].insts.iter().any(|i| i.op == Op::ExitIf);
+    (!exits).then_some(found.blocks[0].params[0])
 }
 
 /// The only loop of a function that stands in no other.
@@ -47,7 +84,8 @@ pub(in crate::jit) fn look(
     let identity = Identity::of(func);
     let body = &inst.blocks[0];
     let (varying, changed) = (HashSet::new(), HashSet::new());
-    let mut looker = Looker { func, identity, aside, varying, changed, recorded: false };
+    let even = even_loop(body);
+    let mut looker = Looker { func, identity, aside, varying, changed, even };
     for (k, p) in body.params[1..].iter().enumerate() {
         let carried = !looker.identity.is_linked(*p);
         if carried == looker.identity.is_linked(inst.results[k])
@@ -73,26 +111,15 @@ pub(in crate::jit) fn look(
         }
         _ => {}
     });
-    looker.recorded = pushes || pops;
     let one_way = match order {
         Order::Up => !pops,
         Order::Down => !pushes,
     };
     let fits = one_way
         && (order == Order::Down || looker.can_run_again(body))
-        && looker.block(body, Place { alone: true, ..Place::default() });
-    fits.then_some(Lanes { order, counter: body.params[0], varying: looker.varying })
-}
-
-/// Where an instruction stands.
-#[derive(Clone, Copy, Default)]
-struct Place {
-    /// In the loop itself, and nothing has been changed before: here it can still be decided not to run in lockstep.
-    alone: bool,
-    /// On a side of a branch that not all lanes take.
-    masked: bool,
-    /// Where all lanes take back their records, whether they need them or not.
-    pops: bool,
+        && looker.block(body, false);
+    let rows = mirror::rows(func, &looker.identity, body, order);
+    fits.then_some(Lanes { order, counter: body.params[0], varying: looker.varying, even, rows })
 }
 
 struct Looker<'f> {
@@ -102,8 +129,8 @@ struct Looker<'f> {
     varying: HashSet<Value>,
     /// Arrays that the loop writes to.
     changed: HashSet<Value>,
-    /// Whether it has to do with a tape.
-    recorded: bool,
+    /// The loop over the iterations of a chunk.
+    even: Option<Value>,
 }
 
 impl Looker<'_> {
@@ -125,21 +152,8 @@ impl Looker<'_> {
     fn spread(&mut self, block: &Block) {
         for inst in &block.insts {
             match inst.op {
-                Op::For | Op::While => {
-                    let bounds = if inst.op == Op::For { 2 } else { 0 };
-                    let body = &inst.blocks[0];
-                    if bounds > 0 && self.varies(inst.args[0]) {
-                        self.note(body.params[0]);
-                    }
-                    let ways = inst.args[bounds..].iter().zip(&body.yields).enumerate();
-                    for (k, (init, next)) in ways {
-                        if self.varies(*init) || self.varies(*next) {
-                            self.note(body.params[k + 1]);
-                            self.note(inst.results[k]);
-                        }
-                    }
-                    self.spread(body);
-                }
+                Op::For | Op::While => self.spread_loop(inst),
+                Op::ExitIf => self.spread(&inst.blocks[0]),
                 Op::If => {
                     inst.blocks.iter().for_each(|b| self.spread(b));
                     let decided = self.varies(inst.args[0]);
@@ -154,6 +168,28 @@ impl Looker<'_> {
                 _ => {}
             }
         }
+    }
+
+    fn spread_loop(&mut self, inst: &Inst) {
+        let body = &inst.blocks[0];
+        let bounds = if inst.op == Op::For { 2 } else { 0 };
+        let uneven = is_uneven(inst, self.even, |v| self.varies(v));
+        // Lanes join such a loop one after the other, and each counts for itself.
+        let late = uneven && has(body, Op::Pop);
+        if late || (bounds > 0 && self.varies(inst.args[0])) {
+            self.note(body.params[0]);
+        }
+        for (k, init) in inst.args[bounds..].iter().enumerate() {
+            let carried = late || self.varies(*init) || self.varies(body.yields[k]);
+            if carried {
+                self.note(body.params[k + 1]);
+            }
+            let mut exits = body.insts.iter().filter(|i| i.op == Op::ExitIf);
+            if carried || uneven || exits.any(|e| self.varies(e.blocks[0].yields[k])) {
+                self.note(inst.results[k]);
+            }
+        }
+        self.spread(body);
     }
 
     /// Whether running an iteration once more, after a part of it has been run, meets the same fault: what decides over
@@ -173,23 +209,15 @@ impl Looker<'_> {
                 decides |= inst.args.iter().any(float) && !inst.results.iter().all(float);
             }
             Op::Assert(_) => decides = true,
-            Op::If => decides |= self.varies(inst.args[0]),
+            Op::If | Op::ExitIf => decides |= self.varies(inst.args[0]),
             _ => {}
         });
         !(reads && decides)
     }
 
-    fn block(&self, block: &Block, mut place: Place) -> bool {
-        block.insts.iter().all(|inst| {
-            let fits = self.inst(inst, place);
-            place.alone &= match inst.op {
-                Op::Prim(_) | Op::Dim(_) => true,
-                // What is recorded and what reads the record must decide alike, by the counter alone.
-                Op::Load | Op::Array(ArrayOp::Peek) => !self.recorded,
-                _ => false,
-            };
-            fits
-        })
+    /// Whether a block fits; `masked` where only some lanes may be meant.
+    fn block(&self, block: &Block, masked: bool) -> bool {
+        block.insts.iter().all(|inst| self.inst(inst, masked))
     }
 
     /// Whether lanes can hold a value.
@@ -197,7 +225,7 @@ impl Looker<'_> {
         !self.varies(v) || self.func.ty(v) != Type::F32
     }
 
-    fn inst(&self, inst: &Inst, place: Place) -> bool {
+    fn inst(&self, inst: &Inst, masked: bool) -> bool {
         let func = self.func;
         let numbers = |values: &[Value]| {
             values.iter().all(|v| matches!(func.ty(*v), Type::F64 | Type::I64 | Type::Bool))
@@ -206,9 +234,12 @@ impl Looker<'_> {
             return false;
         }
         match &inst.op {
-            Op::Prim(Prim::IDiv | Prim::IMod) if place.masked && self.any_varies(&inst.args) => {
-                // Lanes that are not meant may divide by zero.
-                matches!(func.as_const(inst.args[1]), Some(Scalar::I64(c)) if c > 0)
+            Op::Prim(Prim::IDiv | Prim::IMod) if masked && self.any_varies(&inst.args) => {
+                // Lanes that are not meant are given another divisor, where it is no constant.
+                match func.as_const(self.identity.find(inst.args[1])) {
+                    Some(Scalar::I64(c)) => c > 0,
+                    _ => true,
+                }
             }
             Op::Prim(_) => numbers(&inst.args) && numbers(&inst.results),
             Op::Dim(_) => true,
@@ -222,21 +253,12 @@ impl Looker<'_> {
                 let (_, at) = inst.args[1..].split_last().unwrap_or((&inst.args[0], &[]));
                 self.elements(inst.args[0]) && self.any_varies(at)
             }
-            Op::Push => !place.masked && numbers(&inst.args[1..]),
-            Op::Pop => (!place.masked || place.pops) && numbers(&inst.results[1..]),
+            Op::Push => numbers(&inst.args[1..]),
+            Op::Pop => numbers(&inst.results[1..]),
             Op::Assert(_) => true,
-            Op::If => self.branch(inst, place),
-            Op::For => {
-                let body = &inst.blocks[0];
-                let linked = |p: &Value| !func.ty(*p).is_array() || self.identity.is_linked(*p);
-                let equal = !self.any_varies(&inst.args[..2]) || place.alone;
-                let exits = body.insts.iter().any(|i| i.op == Op::ExitIf);
-                equal
-                    && !exits
-                    && body.params.iter().chain(&inst.results).all(linked)
-                    && body.params.iter().all(|p| self.holds(*p))
-                    && self.block(body, Place { alone: false, ..place })
-            }
+            Op::If => self.branch(inst, masked),
+            Op::For | Op::While => self.looping(inst, masked),
+            Op::ExitIf => self.block(&inst.blocks[0], masked),
             Op::Call(name) => (self.aside)(name) && numbers(&inst.args) && numbers(&inst.results),
             _ => false,
         }
@@ -246,59 +268,41 @@ impl Looker<'_> {
         matches!(self.func.ty(array).elem(), Some(Elem::F64 | Elem::I64 | Elem::Bool))
     }
 
-    fn branch(&self, inst: &Inst, place: Place) -> bool {
-        let linked = |r: &Value| !self.func.ty(*r).is_array() || self.identity.is_linked(*r);
-        if !inst.results.iter().all(linked) {
-            return false;
-        }
-        if !self.varies(inst.args[0]) {
-            let place = Place { alone: false, ..place };
-            return inst.blocks.iter().all(|b| self.block(b, place));
-        }
-        let tape = |v: &Value| self.func.ty(*v) == Type::Tape && !self.identity.is_linked(*v);
-        let pops = inst.results.iter().any(tape);
-        if pops && place.masked && !place.pops {
-            return false;
-        }
-        let masked = Place { alone: false, masked: true, pops };
-        match pops {
-            true => {
-                is_swept(self.func, &self.identity, inst)
-                    && self.block(&inst.blocks[0], masked)
-                    && self.block(&inst.blocks[1], Place { masked: false, ..masked })
-            }
-            false => inst.blocks.iter().all(|b| self.block(b, masked)),
-        }
+    /// Whether a value is no array of its own.
+    fn linked(&self, v: Value) -> bool {
+        !self.func.ty(v).is_array() || self.identity.is_linked(v)
     }
-}
 
-/// Whether a branch reverses a loop or drops its records, as many in either case: then all lanes do the one or the other.
-/// What the second side hands on beside the tape comes from outside.
-fn is_swept(func: &Func, identity: &Identity, inst: &Inst) -> bool {
-    let [swept, dropped] = [&inst.blocks[0], &inst.blocks[1]];
-    let [drops] = &dropped.insts[..] else { return false };
-    let mut pops_of_swept = 0;
-    swept.walk(&mut |i| pops_of_swept += usize::from(i.op == Op::Pop));
-    let types = |pop: &Inst| -> Vec<Type> { pop.results.iter().map(|r| func.ty(*r)).collect() };
-    // Where it begins, where it ends, the tape it is given, and the record of an iteration.
-    let range = |looping: &Inst| {
-        let body = &looping.blocks.first()?;
-        let pop = body.insts.iter().find(|i| i.op == Op::Pop)?;
-        let k = body.params.iter().position(|p| *p == pop.args[0])?.checked_sub(1)?;
-        let once = looping.op == Op::For && body.yields[k] == pop.results[0];
-        let of = |v: Value| identity.find(v);
-        let [lo, hi] = [0, 1].map(|k: usize| of(looping.args[k]));
-        once.then(|| (lo, hi, of(looping.args[2 + k]), types(pop), looping.results[k]))
-    };
-    let Some(other) = range(drops).filter(|_| drops.blocks[0].insts.len() == 1) else {
-        return false;
-    };
-    let same = swept.insts.iter().find_map(range).is_some_and(|found| {
-        let tape = inst.results.iter().position(|r| func.ty(*r) == Type::Tape);
-        let ends = tape.is_some_and(|k| swept.yields[k] == found.4 && dropped.yields[k] == other.4);
-        ends && (found.0, found.1, found.2, &found.3) == (other.0, other.1, other.2, &other.3)
-    });
-    let outside =
-        dropped.yields.iter().all(|y| func.ty(*y) == Type::Tape || !drops.results.contains(y));
-    same && outside && pops_of_swept == 1
+    fn looping(&self, inst: &Inst, masked: bool) -> bool {
+        let body = &inst.blocks[0];
+        let uneven = is_uneven(inst, self.even, |v| self.varies(v));
+        let last = body.insts.iter().rposition(|i| i.op == Op::ExitIf);
+        let exits = last.is_some() || inst.op == Op::While;
+        // What lanes push before they leave would lie among the records of those that go on.
+        let early = body.insts[..last.unwrap_or(0)].iter().any(|i| match i.op {
+            Op::Push => true,
+            Op::ExitIf => i.blocks[0].insts.iter().any(|i| i.blocks.iter().any(|b| has(b, Op::Push))),
+            _ => i.blocks.iter().any(|b| has(b, Op::Push)),
+        });
+        !(uneven && early)
+            && !(exits && has(body, Op::Pop))
+            && body.params.iter().chain(&inst.results).all(|v| self.linked(*v))
+            && body.params.iter().all(|p| self.holds(*p))
+            && self.block(body, masked || uneven)
+    }
+
+    fn branch(&self, inst: &Inst, masked: bool) -> bool {
+        if !inst.results.iter().all(|r| self.linked(*r)) {
+            return false;
+        }
+        let decided = self.varies(inst.args[0]);
+        let tape = |v: &&Value| self.func.ty(**v) == Type::Tape && !self.identity.is_linked(**v);
+        let sides = inst.blocks.iter().all(|b| self.block(b, masked || decided));
+        if !decided || inst.results.iter().find(tape).is_none() {
+            return sides;
+        }
+        let given = inst.blocks.iter().map(|b| mirror::given(self.func, &self.identity, b));
+        let given: HashSet<Option<Value>> = given.collect();
+        sides && given.len() == 1 && !given.contains(&None)
+    }
 }

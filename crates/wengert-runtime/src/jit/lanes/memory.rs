@@ -8,8 +8,9 @@ use crate::jit::machine::Machine;
 use crate::jit::site::SiteKind;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, F64X8, I8, I64, I64X8};
-use cranelift_codegen::ir::{self, InstBuilder};
+use cranelift_codegen::ir::{self, BlockArg, InstBuilder};
 use wengert_core::ir::{Elem, Inst, Op, Type, Value};
+use wengert_core::span::Span;
 
 /// Where the elements lie that lanes read or write.
 enum Places {
@@ -129,39 +130,110 @@ impl Emitter<'_, '_, '_> {
         }
     }
 
-    /// Writes the records of all lanes: each field, lane by lane.
+    /// Writes the records of all lanes.
     pub(super) fn lane_push(&mut self, inst: &Inst) {
         let top = self.one(inst.args[0]);
-        let fields = inst.args.len() - 1;
-        let size = (8 * LANES * fields) as i64;
-        let last = self.tape_limit[&fields];
-        let last = self.b.ins().iadd_imm_s(last, 8 * fields as i64 - size);
-        let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, top, last);
-        self.take_tape(over, top, size, inst.span);
-        for (k, v) in inst.args[1..].iter().enumerate() {
-            let vector = self.vector(*v);
-            self.b.ins().store(self.regions.tape, vector, top, (8 * LANES * k) as i32);
-        }
-        let next = self.b.ins().iadd_imm_s(top, size);
+        let fields: Vec<ir::Value> = inst.args[1..].iter().map(|v| self.vector(*v)).collect();
+        let next = self.push_row(top, &fields, inst.span);
         self.raised.insert(inst.results[0]);
         self.set(inst.results[0], Machine::One(next));
+    }
+
+    /// Writes the records of those lanes that have one, and gives back the new top. Where all have one, each field lies
+    /// lane by lane, otherwise each lane's record after the other.
+    pub(super) fn push_row(
+        &mut self,
+        top: ir::Value,
+        fields: &[ir::Value],
+        span: Span,
+    ) -> ir::Value {
+        let record = 8 * fields.len() as i64;
+        // The highest top that leaves room for one record.
+        let last = self.tape_limit[&fields.len()];
+        let Some(mask) = self.lockstep().recorded else {
+            let size = LANES as i64 * record;
+            let last = self.b.ins().iadd_imm_s(last, record - size);
+            let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, top, last);
+            let size = self.b.ins().iconst(I64, size);
+            self.take_tape(over, top, size, span);
+            self.write_row(top, fields);
+            return self.b.ins().iadd(top, size);
+        };
+        let (places, next) = self.row_places(mask, top, record);
+        let limit = self.b.ins().iadd_imm_s(last, record);
+        let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, next, limit);
+        let size = self.b.ins().isub(next, top);
+        self.take_tape(over, top, size, span);
+        let [full, part, on] = [(); 3].map(|()| self.b.create_block());
+        let missing = self.b.ins().bnot(mask);
+        let missing = self.any(missing);
+        self.b.ins().brif(missing, part, &[], full, &[]);
+        self.enter(full);
+        self.write_row(top, fields);
+        self.b.ins().jump(on, &[]);
+        self.enter(part);
+        for (l, place) in places.into_iter().enumerate() {
+            let meant = self.extracted(mask, l, Type::Bool);
+            let (write, skip) = (self.b.create_block(), self.b.create_block());
+            self.b.ins().brif(meant, write, &[], skip, &[]);
+            self.enter(write);
+            for (k, field) in fields.iter().enumerate() {
+                let word = self.b.ins().extractlane(*field, l as u8);
+                self.b.ins().store(self.regions.tape, word, place, 8 * k as i32);
+            }
+            self.b.ins().jump(skip, &[]);
+            self.enter(skip);
+        }
+        self.b.ins().jump(on, &[]);
+        self.enter(on);
+        next
+    }
+
+    /// Writes the records of eight lanes.
+    fn write_row(&mut self, top: ir::Value, fields: &[ir::Value]) {
+        for (k, vector) in fields.iter().enumerate() {
+            self.b.ins().store(self.regions.tape, *vector, top, (8 * LANES * k) as i32);
+        }
+    }
+
+    /// Where the records of lanes begin if the first of those that have one is here, and where the last one ends.
+    fn row_places(
+        &mut self,
+        mask: ir::Value,
+        first: ir::Value,
+        record: i64,
+    ) -> ([ir::Value; LANES], ir::Value) {
+        let size = self.b.ins().iconst(I64, record);
+        let mut next = first;
+        let places = std::array::from_fn(|l| {
+            let word = self.b.ins().extractlane(mask, l as u8);
+            let step = self.b.ins().band(word, size);
+            let place = next;
+            next = self.b.ins().iadd(place, step);
+            place
+        });
+        (places, next)
     }
 
     /// Takes the records of all lanes back.
     pub(super) fn lane_pop(&mut self, inst: &Inst) {
         let top = self.one(inst.args[0]);
         let types: Vec<Type> = inst.results[1..].iter().map(|r| self.func.ty(*r)).collect();
-        let size = (8 * LANES * abi::slots(&types)) as i64;
-        let base = self.tape_floor[&(self.tapes.root(inst.args[0]), 0)];
-        let held = self.b.ins().isub(top, base);
-        let needed = self.b.ins().iconst(I64, size);
-        let lacking = self.b.ins().icmp(IntCC::UnsignedLessThan, held, needed);
-        self.fault_if(lacking, SiteKind::Record, inst.span, &[]);
-        let below = self.b.ins().isub(top, needed);
-        for (k, (r, ty)) in inst.results[1..].iter().zip(types).enumerate() {
-            let offset = (8 * LANES * k) as i32;
-            let word = if ty == Type::F64 { F64X8 } else { I64X8 };
-            let mut vector = self.b.ins().load(word, self.regions.tape, below, offset);
+        let record = 8 * abi::slots(&types) as i64;
+        let mask = self.lockstep().recorded;
+        let size = match mask {
+            None => self.b.ins().iconst(I64, LANES as i64 * record),
+            Some(mask) => {
+                let zero = self.b.ins().iconst(I64, 0);
+                self.row_places(mask, zero, record).1
+            }
+        };
+        let below = self.lowered(top, size, inst);
+        let vectors = match mask {
+            None => self.read_row(below, &types),
+            Some(mask) => self.read_records(mask, below, &types),
+        };
+        for ((r, ty), mut vector) in inst.results[1..].iter().zip(types).zip(vectors) {
             if ty == Type::Bool {
                 // Nothing but all bits or none is a mask.
                 let one = self.b.ins().iconst(I64, 1);
@@ -172,5 +244,60 @@ impl Emitter<'_, '_, '_> {
             self.set_lane(*r, Lane::Vector(vector));
         }
         self.set(inst.results[0], Machine::One(below));
+    }
+
+    /// The top that is so many bytes lower, which must be there.
+    pub(super) fn lowered(&mut self, top: ir::Value, size: ir::Value, pop: &Inst) -> ir::Value {
+        let base = self.tape_floor[&(self.tapes.root(pop.args[0]), 0)];
+        let held = self.b.ins().isub(top, base);
+        let lacking = self.b.ins().icmp(IntCC::UnsignedLessThan, held, size);
+        self.fault_if(lacking, SiteKind::Record, pop.span, &[]);
+        self.b.ins().isub(top, size)
+    }
+
+    /// The fields of eight records.
+    fn read_row(&mut self, below: ir::Value, types: &[Type]) -> Vec<ir::Value> {
+        let fields = types.iter().enumerate().map(|(k, ty)| {
+            let word = if *ty == Type::F64 { F64X8 } else { I64X8 };
+            self.b.ins().load(word, self.regions.tape, below, (8 * LANES * k) as i32)
+        });
+        fields.collect()
+    }
+
+    /// The fields of the records of some lanes, at least one; what the others get is no matter.
+    fn read_records(
+        &mut self,
+        mask: ir::Value,
+        below: ir::Value,
+        types: &[Type],
+    ) -> Vec<ir::Value> {
+        let [full, part, on] = [(); 3].map(|()| self.b.create_block());
+        for ty in types {
+            self.b.append_block_param(on, if *ty == Type::F64 { F64X8 } else { I64X8 });
+        }
+        let missing = self.b.ins().bnot(mask);
+        let missing = self.any(missing);
+        self.b.ins().brif(missing, part, &[], full, &[]);
+        self.enter(full);
+        let fields = self.read_row(below, types);
+        let fields: Vec<BlockArg> = fields.into_iter().map(BlockArg::Value).collect();
+        self.b.ins().jump(on, &fields);
+        self.enter(part);
+        let (places, _) = self.row_places(mask, below, 8 * types.len() as i64);
+        let places: [ir::Value; LANES] = std::array::from_fn(|l| {
+            let meant = self.extracted(mask, l, Type::Bool);
+            self.b.ins().select(meant, places[l], below)
+        });
+        let mut fields = Vec::new();
+        for (k, ty) in types.iter().enumerate() {
+            let word = if *ty == Type::F64 { F64 } else { I64 };
+            let words = places.map(|p| self.b.ins().load(word, self.regions.tape, p, 8 * k as i32));
+            // Truth values are still words here.
+            let ty = if *ty == Type::Bool { Type::I64 } else { *ty };
+            fields.push(BlockArg::Value(self.gathered(words, ty)));
+        }
+        self.b.ins().jump(on, &fields);
+        self.enter(on);
+        self.b.block_params(on).to_vec()
     }
 }
