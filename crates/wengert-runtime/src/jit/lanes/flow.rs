@@ -13,7 +13,7 @@ use cranelift_codegen::ir::{self, BlockArg, InstBuilder};
 use wengert_core::ir::{Block, Inst, Op, Type, Value};
 
 /// More instructions than this on a side of a branch are run only where a lane takes it.
-const FEW: usize = 8;
+const FEW: usize = 30;
 
 impl Emitter<'_, '_, '_> {
     /// Adds parameters for values to a block, in lanes where they differ. Integers are one by one where it is a loop's:
@@ -32,7 +32,12 @@ impl Emitter<'_, '_, '_> {
     }
 
     /// What is handed over for such parameters.
-    pub(super) fn lane_args(&mut self, values: &[Value], params: &[Value], one_by_one: bool) -> Vec<BlockArg> {
+    pub(super) fn lane_args(
+        &mut self,
+        values: &[Value],
+        params: &[Value],
+        one_by_one: bool,
+    ) -> Vec<BlockArg> {
         let mut args = Vec::new();
         for (v, p) in values.iter().zip(params) {
             match self.func.ty(*v) {
@@ -47,7 +52,12 @@ impl Emitter<'_, '_, '_> {
     }
 
     /// Defines values by such parameters.
-    pub(super) fn bind_lane_params(&mut self, words: &[ir::Value], values: &[Value], one_by_one: bool) {
+    pub(super) fn bind_lane_params(
+        &mut self,
+        words: &[ir::Value],
+        values: &[Value],
+        one_by_one: bool,
+    ) {
         let mut words = words.iter().copied();
         let mut next = || words.next().unwrap_or_else(|| unreachable!("one for each"));
         for v in values {
@@ -72,7 +82,8 @@ impl Emitter<'_, '_, '_> {
     pub(super) fn lane_loop(&mut self, inst: &Inst) {
         let even = self.lockstep().lanes.even;
         if !is_uneven(inst, even, |v| self.varies(v)) {
-            return match self.any_varies(&inst.args[..2.min(inst.args.len())]) && inst.op == Op::For {
+            return match self.any_varies(&inst.args[..2.min(inst.args.len())]) && inst.op == Op::For
+            {
                 true => self.chunk_loop(inst),
                 false => self.common_loop(inst, None),
             };
@@ -199,7 +210,12 @@ impl Emitter<'_, '_, '_> {
 
     /// At the end of an iteration: the number of the next one. Sees to it that a run can be interrupted, and that a
     /// `while` keeps below its limit.
-    pub(super) fn next_trip(&mut self, inst: &Inst, trip: ir::Value, limit: ir::Value) -> ir::Value {
+    pub(super) fn next_trip(
+        &mut self,
+        inst: &Inst,
+        trip: ir::Value,
+        limit: ir::Value,
+    ) -> ir::Value {
         let body = &inst.blocks[0];
         if inst.op == Op::While || has(body, Op::For) || has(body, Op::While) {
             self.poll(inst.span);

@@ -281,7 +281,9 @@ impl Looker<'_> {
         // What lanes push before they leave would lie among the records of those that go on.
         let early = body.insts[..last.unwrap_or(0)].iter().any(|i| match i.op {
             Op::Push => true,
-            Op::ExitIf => i.blocks[0].insts.iter().any(|i| i.blocks.iter().any(|b| has(b, Op::Push))),
+            Op::ExitIf => {
+                i.blocks[0].insts.iter().any(|i| i.blocks.iter().any(|b| has(b, Op::Push)))
+            }
             _ => i.blocks.iter().any(|b| has(b, Op::Push)),
         });
         !(uneven && early)

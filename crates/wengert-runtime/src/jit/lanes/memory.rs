@@ -1,7 +1,6 @@
 //! Elements of arrays and records of tapes in lockstep.
 
 use super::{LANES, Lane};
-use crate::jit::abi;
 use crate::jit::bounds::Along;
 use crate::jit::emit::Emitter;
 use crate::jit::machine::Machine;
@@ -11,6 +10,9 @@ use cranelift_codegen::ir::types::{F64, F64X8, I8, I64, I64X8};
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder};
 use wengert_core::ir::{Elem, Inst, Op, Type, Value};
 use wengert_core::span::Span;
+
+/// The top below the records that have been read, and their fields.
+type Read = (ir::Value, Vec<ir::Value>);
 
 /// Where the elements lie that lanes read or write.
 enum Places {
@@ -147,31 +149,22 @@ impl Emitter<'_, '_, '_> {
         fields: &[ir::Value],
         span: Span,
     ) -> ir::Value {
-        let record = 8 * fields.len() as i64;
-        // The highest top that leaves room for one record.
-        let last = self.tape_limit[&fields.len()];
         let Some(mask) = self.lockstep().recorded else {
-            let size = LANES as i64 * record;
-            let last = self.b.ins().iadd_imm_s(last, record - size);
-            let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, top, last);
-            let size = self.b.ins().iconst(I64, size);
-            self.take_tape(over, top, size, span);
-            self.write_row(top, fields);
-            return self.b.ins().iadd(top, size);
+            return self.write_row(top, fields, span);
         };
-        let (places, next) = self.row_places(mask, top, record);
-        let limit = self.b.ins().iadd_imm_s(last, record);
-        let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, next, limit);
-        let size = self.b.ins().isub(next, top);
-        self.take_tape(over, top, size, span);
+        let record = 8 * fields.len() as i64;
         let [full, part, on] = [(); 3].map(|()| self.b.create_block());
+        self.b.append_block_param(on, I64);
         let missing = self.b.ins().bnot(mask);
         let missing = self.any(missing);
         self.b.ins().brif(missing, part, &[], full, &[]);
         self.enter(full);
-        self.write_row(top, fields);
-        self.b.ins().jump(on, &[]);
+        let next = self.write_row(top, fields, span);
+        self.b.ins().jump(on, &[BlockArg::Value(next)]);
         self.enter(part);
+        let (places, next) = self.row_places(mask, top, record);
+        let size = self.b.ins().isub(next, top);
+        self.take_tape_for(fields.len(), top, size, span);
         for (l, place) in places.into_iter().enumerate() {
             let meant = self.extracted(mask, l, Type::Bool);
             let (write, skip) = (self.b.create_block(), self.b.create_block());
@@ -184,16 +177,28 @@ impl Emitter<'_, '_, '_> {
             self.b.ins().jump(skip, &[]);
             self.enter(skip);
         }
-        self.b.ins().jump(on, &[]);
+        self.b.ins().jump(on, &[BlockArg::Value(next)]);
         self.enter(on);
-        next
+        self.b.block_params(on)[0]
     }
 
-    /// Writes the records of eight lanes.
-    fn write_row(&mut self, top: ir::Value, fields: &[ir::Value]) {
+    /// Sees that there is room for records that take so much of it.
+    fn take_tape_for(&mut self, fields: usize, top: ir::Value, size: ir::Value, span: Span) {
+        // What is known is the highest top that leaves room for one record.
+        let limit = self.b.ins().iadd_imm_s(self.tape_limit[&fields], 8 * fields as i64);
+        let last = self.b.ins().isub(limit, size);
+        let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, top, last);
+        self.take_tape(over, top, size, span);
+    }
+
+    /// Writes the records of eight lanes, and gives back the new top.
+    fn write_row(&mut self, top: ir::Value, fields: &[ir::Value], span: Span) -> ir::Value {
+        let size = self.b.ins().iconst(I64, (8 * LANES * fields.len()) as i64);
+        self.take_tape_for(fields.len(), top, size, span);
         for (k, vector) in fields.iter().enumerate() {
             self.b.ins().store(self.regions.tape, *vector, top, (8 * LANES * k) as i32);
         }
+        self.b.ins().iadd(top, size)
     }
 
     /// Where the records of lanes begin if the first of those that have one is here, and where the last one ends.
@@ -219,19 +224,9 @@ impl Emitter<'_, '_, '_> {
     pub(super) fn lane_pop(&mut self, inst: &Inst) {
         let top = self.one(inst.args[0]);
         let types: Vec<Type> = inst.results[1..].iter().map(|r| self.func.ty(*r)).collect();
-        let record = 8 * abi::slots(&types) as i64;
-        let mask = self.lockstep().recorded;
-        let size = match mask {
-            None => self.b.ins().iconst(I64, LANES as i64 * record),
-            Some(mask) => {
-                let zero = self.b.ins().iconst(I64, 0);
-                self.row_places(mask, zero, record).1
-            }
-        };
-        let below = self.lowered(top, size, inst);
-        let vectors = match mask {
-            None => self.read_row(below, &types),
-            Some(mask) => self.read_records(mask, below, &types),
+        let (below, vectors) = match self.lockstep().recorded {
+            None => self.read_row(top, &types, inst),
+            Some(mask) => self.read_records(mask, top, &types, inst),
         };
         for ((r, ty), mut vector) in inst.results[1..].iter().zip(types).zip(vectors) {
             if ty == Type::Bool {
@@ -255,23 +250,27 @@ impl Emitter<'_, '_, '_> {
         self.b.ins().isub(top, size)
     }
 
-    /// The fields of eight records.
-    fn read_row(&mut self, below: ir::Value, types: &[Type]) -> Vec<ir::Value> {
+    /// The top below eight records, and their fields.
+    fn read_row(&mut self, top: ir::Value, types: &[Type], pop: &Inst) -> Read {
+        let size = self.b.ins().iconst(I64, (8 * LANES * types.len()) as i64);
+        let below = self.lowered(top, size, pop);
         let fields = types.iter().enumerate().map(|(k, ty)| {
             let word = if *ty == Type::F64 { F64X8 } else { I64X8 };
             self.b.ins().load(word, self.regions.tape, below, (8 * LANES * k) as i32)
         });
-        fields.collect()
+        (below, fields.collect())
     }
 
-    /// The fields of the records of some lanes, at least one; what the others get is no matter.
+    /// The same of some lanes, at least one; what the others get is no matter.
     fn read_records(
         &mut self,
         mask: ir::Value,
-        below: ir::Value,
+        top: ir::Value,
         types: &[Type],
-    ) -> Vec<ir::Value> {
+        pop: &Inst,
+    ) -> Read {
         let [full, part, on] = [(); 3].map(|()| self.b.create_block());
+        self.b.append_block_param(on, I64);
         for ty in types {
             self.b.append_block_param(on, if *ty == Type::F64 { F64X8 } else { I64X8 });
         }
@@ -279,16 +278,22 @@ impl Emitter<'_, '_, '_> {
         let missing = self.any(missing);
         self.b.ins().brif(missing, part, &[], full, &[]);
         self.enter(full);
-        let fields = self.read_row(below, types);
-        let fields: Vec<BlockArg> = fields.into_iter().map(BlockArg::Value).collect();
+        let (below, fields) = self.read_row(top, types, pop);
+        let fields: Vec<BlockArg> =
+            [below].into_iter().chain(fields).map(BlockArg::Value).collect();
         self.b.ins().jump(on, &fields);
+
         self.enter(part);
-        let (places, _) = self.row_places(mask, below, 8 * types.len() as i64);
+        let record = 8 * types.len() as i64;
+        let zero = self.b.ins().iconst(I64, 0);
+        let (places, size) = self.row_places(mask, zero, record);
+        let below = self.lowered(top, size, pop);
         let places: [ir::Value; LANES] = std::array::from_fn(|l| {
             let meant = self.extracted(mask, l, Type::Bool);
-            self.b.ins().select(meant, places[l], below)
+            let place = self.b.ins().select(meant, places[l], zero);
+            self.b.ins().iadd(below, place)
         });
-        let mut fields = Vec::new();
+        let mut fields = vec![BlockArg::Value(below)];
         for (k, ty) in types.iter().enumerate() {
             let word = if *ty == Type::F64 { F64 } else { I64 };
             let words = places.map(|p| self.b.ins().load(word, self.regions.tape, p, 8 * k as i32));
@@ -298,6 +303,7 @@ impl Emitter<'_, '_, '_> {
         }
         self.b.ins().jump(on, &fields);
         self.enter(on);
-        self.b.block_params(on).to_vec()
+        let words = self.b.block_params(on);
+        (words[0], words[1..].to_vec())
     }
 }

@@ -151,7 +151,15 @@ impl Emitter<'_, '_, '_> {
         });
         let apart = if order == Order::Up { 1 } else { -1 };
         let values = HashMap::from([(body.params[0], Lane::Each(each, Some(apart)))]);
-        self.lockstep = Some(Lockstep { lanes, values, mask: None, recorded: None, active: None, bail, decline });
+        self.lockstep = Some(Lockstep {
+            lanes,
+            values,
+            mask: None,
+            recorded: None,
+            active: None,
+            bail,
+            decline,
+        });
         for (k, tape) in shape.carried.iter().zip(&tapes) {
             let top = self.get(*tape);
             self.set(body.params[k + 1], top);
@@ -366,7 +374,9 @@ impl Emitter<'_, '_, '_> {
     fn one_by_one(&mut self, inst: &Inst) {
         let mut varying: Vec<Value> = inst.args.iter().map(|a| self.identity.find(*a)).collect();
         let divisor = match inst.op {
-            Op::Prim(Prim::IDiv | Prim::IMod) if self.lockstep().mask.is_some() => varying.get(1).copied(),
+            Op::Prim(Prim::IDiv | Prim::IMod) if self.lockstep().mask.is_some() => {
+                varying.get(1).copied()
+            }
             _ => None,
         };
         varying.retain(|v| self.varies(*v) || Some(*v) == divisor);
