@@ -34,6 +34,9 @@ impl Generator {
             }
         };
         let n = self.b.op(Op::Len, &[x])[0];
+        // Into itself, or, as in most programs, into another array.
+        let apart = !self.chance(4);
+        let into = if apart { self.b.op(Op::Copy, &[x])[0] } else { x };
         let (s, other) = (self.state_float(), self.readable_where(|ty| ty == Type::VECTOR));
         let most = 1 + self.random.below(7) as i64;
         let shape = match self.random.below(6) {
@@ -43,8 +46,8 @@ impl Generator {
             3 => Shape::Unequal { from: self.random.below(4) as i64, to: most },
             _ => Shape::Nested { most, in_branch: self.chance(2) },
         };
-        let looped = arrays::repeat(&mut self.b, n, &[x], |b, i, carry| {
-            let own = b.load(carry[0], i);
+        let looped = arrays::repeat(&mut self.b, n, &[into], |b, i, carry| {
+            let own = b.load(if apart { x } else { carry[0] }, i);
             let seen = match other {
                 Some(y) => {
                     let m = b.op(Op::Len, &[y])[0];

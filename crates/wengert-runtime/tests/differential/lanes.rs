@@ -5,8 +5,9 @@ use crate::{Arg, Both, module, printed};
 use std::fmt::Write;
 use wengert_core::fault::FaultKind;
 use wengert_core::generate;
-use wengert_core::interp::Val;
+use wengert_core::interp::{Interp, Val};
 use wengert_core::ir::Module;
+use wengert_core::ops::Scalar;
 use wengert_core::transform::{jvp, pipeline, vjp};
 use wengert_runtime::cc;
 
@@ -396,10 +397,11 @@ fn random_programs() {
     assert!(count >= 130, "{count}");
 }
 
-/// Generated programs with parallel loops, through C.
+/// Generated programs with parallel loops, and their derivatives, through C.
 #[test]
 fn generated_programs() {
     let mut all = Vec::new();
+    let mut together = [0; 3];
     for seed in 0..4000 {
         let case = generate::case(seed);
         let mut parallel = false;
@@ -412,24 +414,46 @@ fn generated_programs() {
         };
         let floats: Vec<Val> = case.wrt.iter().map(|k| case.args[*k].clone()).collect();
         let name = func.name.clone();
-        let forward = Module::of(jvp::jvp(&func, &case.wrt).unwrap());
         let tangents = [&case.args[..], &floats].concat();
-        all.push((Both::of(Module::of(func)), name.to_string(), case.args));
-        all.push((Both::of(forward), format!("{name}.jvp"), tangents));
-        if all.len() >= 60 {
+        let mut ways = vec![
+            (Module::of(func.clone()), name.to_string(), case.args.clone()),
+            (Module::of(jvp::jvp(&func, &case.wrt).unwrap()), format!("{name}.jvp"), tangents),
+        ];
+        // What is asked of its results: themselves, where it has any here.
+        let mut interp = Interp::new(&ways[0].0);
+        interp.max_iterations = 200;
+        if let (Ok(results), Ok(reverse)) =
+            (interp.call(&name, case.args.clone()), vjp::vjp(&func, &case.wrt))
+        {
+            let float = |v: &Val| match v {
+                Val::Scalar(s) => matches!(s, Scalar::F64(_) | Scalar::F32(_)),
+                Val::Array(x) => x.elem().is_float(),
+                Val::Tape(_) => false,
+            };
+            let asked = results.into_iter().filter(float);
+            let args = case.args.into_iter().chain(asked).collect();
+            ways.push((reverse, format!("{name}.vjp"), args));
+        }
+        for (k, (module, entry, args)) in ways.into_iter().enumerate() {
+            together[k] += usize::from(in_lockstep(&module, &entry));
+            all.push((Both::of(module), entry, args));
+        }
+        if all.len() >= 120 {
             break;
         }
     }
-    let modules: Vec<&Module> = all.iter().map(|(both, ..)| &both.module).collect();
-    for ((both, ..), program) in all.iter().zip(printed(&modules).into_iter().flatten()) {
-        assert!(both.printed.set(Some(program)).is_ok());
+    for some in all.chunks(60) {
+        let modules: Vec<&Module> = some.iter().map(|(both, ..)| &both.module).collect();
+        for ((both, ..), program) in some.iter().zip(printed(&modules).into_iter().flatten()) {
+            assert!(both.printed.set(Some(program)).is_ok());
+        }
     }
     for (both, entry, vals) in &mut all {
         both.options.max_iterations = 200;
         let args: Vec<Arg> = vals.iter().filter_map(Arg::from_val).collect();
         _ = both.agree(entry, &args);
     }
-    assert!(all.len() >= 20, "{}", all.len());
+    assert!(together.iter().all(|n| *n >= 10), "{together:?} of {}", all.len());
 }
 
 /// A loop beside the parallel one, which was not looked at.
