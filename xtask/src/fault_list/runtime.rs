@@ -288,4 +288,52 @@ pub(super) const FAULTS: &[Fault] = &[
         to: "*x = self.choose(condition, *x, *x);\n                let _ = y;",
         tests: NATIVE,
     },
+    // A lane that has left a loop goes on with what it carries.
+    Fault {
+        name: "lanes-left-unheld",
+        file: "crates/wengert-runtime/src/jit/lanes/uneven.rs",
+        from: "state.slots[i] = self.choose(state.going, yielded, state.slots[i]);",
+        to: "state.slots[i] = yielded;",
+        tests: NATIVE,
+    },
+    // On the way back lanes join a loop an iteration late.
+    Fault {
+        name: "lanes-join-late",
+        file: "crates/wengert-runtime/src/jit/lanes/uneven.rs",
+        from: "icmp(IntCC::SignedGreaterThanOrEqual, here, joins)",
+        to: "icmp(IntCC::SignedGreaterThan, here, joins)",
+        tests: NATIVE,
+    },
+    // On the way back the iterations of a lane count from where the loop begins, not from where it joins.
+    Fault {
+        name: "lanes-count-together",
+        file: "crates/wengert-runtime/src/jit/lanes/uneven.rs",
+        from: "let since = self.b.ins().isub(here, joins);",
+        to: "let since = here;",
+        tests: NATIVE,
+    },
+    // On the way back the records of the first side of a branch come first, as they were written.
+    Fault {
+        name: "lanes-sides-in-order",
+        file: "crates/wengert-runtime/src/jit/lanes/flow.rs",
+        from: "for k in if down { [1, 0] } else { [0, 1] } {",
+        to: "for k in if down { [0, 1] } else { [0, 1] } {",
+        tests: NATIVE,
+    },
+    // Records of lanes that need no way back are left on the tape.
+    Fault {
+        name: "lanes-records-left",
+        file: "crates/wengert-runtime/src/jit/lanes/uneven.rs",
+        from: "records = self.b.ins().isub(records, early);",
+        to: "records = self.b.ins().iadd(early, early);",
+        tests: NATIVE,
+    },
+    // Records that lanes write before they leave a loop lie among those of lanes that go on.
+    Fault {
+        name: "lanes-early-records",
+        file: "crates/wengert-runtime/src/jit/lanes/look.rs",
+        from: "!(uneven && early)",
+        to: "(!uneven || early || !early)",
+        tests: NATIVE,
+    },
 ];

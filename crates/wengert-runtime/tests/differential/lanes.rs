@@ -380,7 +380,7 @@ impl Body {
 
 #[test]
 fn random_programs() {
-    let texts: Vec<String> = (0..48)
+    let texts: Vec<String> = (0..32)
         .map(|seed| {
             let floats = vec!["%p".into(), "%v".into(), "%v".into()];
             let random = Random(seed * 7919 + 17);
@@ -394,7 +394,7 @@ fn random_programs() {
     agree(&texts, &[9, 67], false);
     let count = texts.iter().flat_map(|text| ways(text)).filter(|(m, e)| in_lockstep(m, e)).count();
     // Where a loop stands before the way out of another one, their records are not written in lockstep.
-    assert!(count >= 130, "{count}");
+    assert!(count >= 85, "{count}");
 }
 
 /// Generated programs with parallel loops, and their derivatives, through C.
@@ -438,7 +438,7 @@ fn generated_programs() {
             together[k] += usize::from(in_lockstep(&module, &entry));
             all.push((Both::of(module), entry, args));
         }
-        if all.len() >= 120 {
+        if all.len() >= 60 {
             break;
         }
     }
@@ -453,7 +453,7 @@ fn generated_programs() {
         let args: Vec<Arg> = vals.iter().filter_map(Arg::from_val).collect();
         _ = both.agree(entry, &args);
     }
-    assert!(together.iter().all(|n| *n >= 10), "{together:?} of {}", all.len());
+    assert!(together.iter().all(|n| *n >= 5), "{together:?} of {}", all.len());
 }
 
 /// A loop beside the parallel one, which was not looked at.
