@@ -423,6 +423,40 @@ def long(x, rounds: int):
     }
 }
 
+/// The same where iterations run in lockstep, in a loop that each of them leaves at another time.
+#[test]
+fn an_interrupt_ends_loops_in_lockstep() {
+    let text = "
+import math
+import wengert
+
+def long(x, rounds: float):
+    total = 0.0
+    for i in wengert.parallel(range(len(x))):
+        s = x[i]
+        k = x[i]
+        while k < rounds:
+            s = math.sin(s)
+            k += 1.0
+        total += s
+    return total
+";
+    let stop = Arc::new(AtomicBool::new(false));
+    let interrupt = Some(stop.clone());
+    let f = Function::from_source(text, "long").unwrap();
+    let f = f.with_options(Options { interrupt, ..options(Backend::Cc, 1) });
+    let run = move |rounds| f.call(given(vec![vector(1000, 1).into(), Value::Float(rounds)]));
+    run(1000.0).unwrap();
+    let (done, ended) = mpsc::channel();
+    let runner = thread::spawn(move || done.send(run(1e8)));
+    thread::sleep(Duration::from_millis(200));
+    assert!(ended.try_recv().is_err(), "it has ended before it was interrupted");
+    stop.store(true, Ordering::Relaxed);
+    let error = ended.recv_timeout(Duration::from_secs(60)).expect("it goes on").unwrap_err();
+    assert!(matches!(error.fault().unwrap().kind, FaultKind::Interrupted), "{error}");
+    runner.join().unwrap().unwrap();
+}
+
 #[test]
 fn the_tape_has_a_limit_on_threads_too() {
     let args = || given(vec![vector(3000, 1).into(), vector(5, 6).into()]);
