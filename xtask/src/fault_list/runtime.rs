@@ -312,14 +312,6 @@ pub(super) const FAULTS: &[Fault] = &[
         to: "let since = here;",
         tests: NATIVE,
     },
-    // On the way back the records of the first side of a branch come first, as they were written.
-    Fault {
-        name: "lanes-sides-in-order",
-        file: "crates/wengert-runtime/src/jit/lanes/flow.rs",
-        from: "for k in if down { [1, 0] } else { [0, 1] } {",
-        to: "for k in if down { [0, 1] } else { [0, 1] } {",
-        tests: NATIVE,
-    },
     // Records of lanes that need no way back are left on the tape.
     Fault {
         name: "lanes-records-left",

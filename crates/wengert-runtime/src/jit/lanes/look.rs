@@ -279,12 +279,12 @@ impl Looker<'_> {
         let last = body.insts.iter().rposition(|i| i.op == Op::ExitIf);
         let exits = last.is_some() || inst.op == Op::While;
         // What lanes push before they leave would lie among the records of those that go on.
-        let early = body.insts[..last.unwrap_or(0)].iter().any(|i| match i.op {
+        let nested = |i: &Inst| i.blocks.iter().any(|b| has(b, Op::Push));
+        let early = body.insts[..last.map_or(0, |last| last + 1)].iter().any(|i| match i.op {
             Op::Push => true,
-            Op::ExitIf => {
-                i.blocks[0].insts.iter().any(|i| i.blocks.iter().any(|b| has(b, Op::Push)))
-            }
-            _ => i.blocks.iter().any(|b| has(b, Op::Push)),
+            // Its own are written after the loop.
+            Op::ExitIf => i.blocks[0].insts.iter().any(nested),
+            _ => nested(i),
         });
         !(uneven && early)
             && !(exits && has(body, Op::Pop))
