@@ -324,8 +324,8 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         name: "lanes-early-records",
         file: "crates/wengert-runtime/src/jit/lanes/look.rs",
-        from: "!(uneven && early)",
-        to: "(!uneven || early || !early)",
+        from: "let written = !early || !uneven;",
+        to: "let written = early || !early || !uneven;",
         tests: NATIVE,
     },
 ];

@@ -286,8 +286,10 @@ impl Looker<'_> {
             Op::ExitIf => i.blocks[0].insts.iter().any(nested),
             _ => nested(i),
         });
-        !(uneven && early)
-            && !(exits && has(body, Op::Pop))
+        let written = !early || !uneven;
+        let read = !exits || !has(body, Op::Pop);
+        written
+            && read
             && body.params.iter().chain(&inst.results).all(|v| self.linked(*v))
             && body.params.iter().all(|p| self.holds(*p))
             && self.block(body, masked || uneven)
