@@ -75,6 +75,8 @@ impl Emitter<'_, '_, '_> {
             which.iter().map(|k| values[*k]).collect()
         };
         let (params, results) = (of(&body.params[1..], &carried), of(&inst.results, &taken));
+        let effect = self.tape_effect(body);
+        self.note_tops(inst, effect.1);
 
         let mut starts = None;
         let (start, bound) = if self.any_varies(&inst.args[..2]) {
@@ -119,6 +121,7 @@ impl Emitter<'_, '_, '_> {
         self.enter(after);
         let words = self.b.block_params(after).to_vec();
         self.bind_lane_params(&words, &results, true);
+        self.raise_results(inst, effect);
     }
 
     /// The counter of a loop that starts elsewhere in each lane.

@@ -47,7 +47,8 @@ pub(in crate::jit) fn look(
     let identity = Identity::of(func);
     let body = &inst.blocks[0];
     let (varying, changed) = (HashSet::new(), HashSet::new());
-    let mut looker = Looker { func, identity, aside, varying, changed, recorded: false };
+    let mut looker =
+        Looker { func, identity, aside, varying, changed, recorded: false, pops: true };
     for (k, p) in body.params[1..].iter().enumerate() {
         let carried = !looker.identity.is_linked(*p);
         if carried == looker.identity.is_linked(inst.results[k])
@@ -57,26 +58,23 @@ pub(in crate::jit) fn look(
         }
     }
     looker.varying.insert(body.params[0]);
-    loop {
-        let known = looker.varying.len();
-        looker.spread(body);
-        if looker.varying.len() == known {
-            break;
-        }
-    }
-    let (mut pushes, mut pops) = (false, false);
+    looker.spread_all(body);
+    let (mut pushes, mut pops, mut own_tape) = (false, false, false);
     body.walk(&mut |i| match &i.op {
         Op::Push => pushes = true,
         Op::Pop => pops = true,
+        Op::Tape => own_tape = true,
         Op::Store | Op::Array(ArrayOp::Poke) => {
             looker.changed.insert(looker.identity.find(i.args[0]));
         }
         _ => {}
     });
-    looker.recorded = pushes || pops;
+    // What is recorded on a tape of the iteration's own is reversed by it.
+    looker.recorded = (pushes || pops) && !own_tape;
     let one_way = match order {
+        Order::Up if own_tape => looker.pushes_first(body, &mut false),
         Order::Up => !pops,
-        Order::Down => !pushes,
+        Order::Down => !pushes && !own_tape,
     };
     let fits = one_way
         && (order == Order::Down || looker.can_run_again(body))
@@ -102,8 +100,10 @@ struct Looker<'f> {
     varying: HashSet<Value>,
     /// Arrays that the loop writes to.
     changed: HashSet<Value>,
-    /// Whether it has to do with a tape.
+    /// Whether it has to do with a tape that outlives an iteration.
     recorded: bool,
+    /// Whether what is popped varies.
+    pops: bool,
 }
 
 impl Looker<'_> {
@@ -118,6 +118,17 @@ impl Looker<'_> {
     fn note(&mut self, v: Value) {
         if !self.identity.is_linked(v) && self.func.ty(v).is_scalar() {
             self.varying.insert(v);
+        }
+    }
+
+    /// Notes all that varies because of what is known to.
+    fn spread_all(&mut self, body: &Block) {
+        loop {
+            let known = self.varying.len();
+            self.spread(body);
+            if self.varying.len() == known {
+                break;
+            }
         }
     }
 
@@ -149,7 +160,7 @@ impl Looker<'_> {
                         }
                     }
                 }
-                Op::Pop => inst.results[1..].iter().for_each(|r| self.note(*r)),
+                Op::Pop if self.pops => inst.results[1..].iter().for_each(|r| self.note(*r)),
                 _ if self.any_varies(&inst.args) => inst.results.iter().for_each(|r| self.note(*r)),
                 _ => {}
             }
@@ -159,24 +170,55 @@ impl Looker<'_> {
     /// Whether running an iteration once more, after a part of it has been run, meets the same fault: what decides over
     /// faults is not changed by it.
     fn can_run_again(&self, body: &Block) -> bool {
-        let (mut reads, mut decides) = (false, false);
+        let mut decides = false;
+        // What depends on elements that are read where they may have been changed.
+        let mut read = Looker {
+            identity: Identity::of(self.func),
+            varying: HashSet::new(),
+            changed: HashSet::new(),
+            pops: false,
+            ..*self
+        };
         body.walk(&mut |inst| match &inst.op {
             Op::Load | Op::Array(ArrayOp::Peek) => {
                 let array = self.identity.find(inst.args[0]);
-                reads |= self.changed.contains(&array);
-                decides |= self.changed.contains(&array)
-                    && self.func.ty(array).elem().is_some_and(|e| !e.is_float());
+                if self.changed.contains(&array) {
+                    read.note(inst.results[0]);
+                    decides |= self.func.ty(array).elem().is_some_and(|e| !e.is_float());
+                }
             }
+            _ => {}
+        });
+        read.spread_all(body);
+        body.walk(&mut |inst| match &inst.op {
             // Integers and truth values that are made of floats.
             Op::Prim(_) => {
                 let float = |v: &Value| self.func.ty(*v).is_float();
-                decides |= inst.args.iter().any(float) && !inst.results.iter().all(float);
+                let made = read.any_varies(&inst.args) && inst.args.iter().any(float);
+                decides |= made && !inst.results.iter().all(float);
             }
-            Op::Assert(_) => decides = true,
-            Op::If => decides |= self.varies(inst.args[0]),
+            Op::Assert(_) | Op::Push => decides |= read.any_varies(&inst.args),
+            Op::If => decides |= read.varies(inst.args[0]),
             _ => {}
         });
-        !(reads && decides)
+        !decides
+    }
+
+    /// Whether nothing is recorded after anything has been changed: a group that has no room for its records can then
+    /// be run one by one.
+    fn pushes_first(&self, block: &Block, changed: &mut bool) -> bool {
+        block.insts.iter().all(|inst| match &inst.op {
+            Op::Push => !*changed,
+            Op::Store | Op::Array(ArrayOp::Poke) => {
+                *changed = true;
+                true
+            }
+            Op::For | Op::While => {
+                *changed |= changes(inst) && pushes(inst);
+                self.pushes_first(&inst.blocks[0], changed)
+            }
+            _ => inst.blocks.iter().all(|nested| self.pushes_first(nested, changed)),
+        })
     }
 
     fn block(&self, block: &Block, mut place: Place) -> bool {
@@ -186,6 +228,10 @@ impl Looker<'_> {
                 Op::Prim(_) | Op::Dim(_) => true,
                 // What is recorded and what reads the record must decide alike, by the counter alone.
                 Op::Load | Op::Array(ArrayOp::Peek) => !self.recorded,
+                Op::Tape => true,
+                Op::Push | Op::Pop | Op::For | Op::If => {
+                    !self.recorded && !changes(inst) && !place.masked
+                }
                 _ => false,
             };
             fits
@@ -224,7 +270,7 @@ impl Looker<'_> {
             }
             Op::Push => !place.masked && numbers(&inst.args[1..]),
             Op::Pop => (!place.masked || place.pops) && numbers(&inst.results[1..]),
-            Op::Assert(_) => true,
+            Op::Assert(_) | Op::Tape => true,
             Op::If => self.branch(inst, place),
             Op::For => {
                 let body = &inst.blocks[0];
@@ -270,6 +316,23 @@ impl Looker<'_> {
             false => inst.blocks.iter().all(|b| self.block(b, masked)),
         }
     }
+}
+
+/// Whether an instruction or what is nested in it is one of these.
+fn any(inst: &Inst, wanted: &impl Fn(&Op) -> bool) -> bool {
+    let mut found = wanted(&inst.op);
+    inst.blocks.iter().for_each(|block| block.walk(&mut |i| found |= wanted(&i.op)));
+    found
+}
+
+/// Whether it changes elements of arrays.
+fn changes(inst: &Inst) -> bool {
+    any(inst, &|op| matches!(op, Op::Store | Op::Array(ArrayOp::Poke)))
+}
+
+/// Whether it records anything.
+fn pushes(inst: &Inst) -> bool {
+    any(inst, &|op| *op == Op::Push)
 }
 
 /// Whether a branch reverses a loop or drops its records, as many in either case: then all lanes do the one or the other.

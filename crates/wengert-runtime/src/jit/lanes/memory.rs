@@ -137,7 +137,14 @@ impl Emitter<'_, '_, '_> {
         let last = self.tape_limit[&fields];
         let last = self.b.ins().iadd_imm_s(last, 8 * fields as i64 - size);
         let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, top, last);
-        self.take_tape(over, top, size, inst.span);
+        if self.compiler.own_tape {
+            // One iteration after the other may need less.
+            let (decline, on) = (self.lockstep().decline, self.b.create_block());
+            self.b.ins().brif(over, decline, &[], on, &[]);
+            self.enter(on);
+        } else {
+            self.take_tape(over, top, size, inst.span);
+        }
         for (k, v) in inst.args[1..].iter().enumerate() {
             let vector = self.vector(*v);
             self.b.ins().store(self.regions.tape, vector, top, (8 * LANES * k) as i32);
@@ -149,6 +156,9 @@ impl Emitter<'_, '_, '_> {
 
     /// Takes the records of all lanes back.
     pub(super) fn lane_pop(&mut self, inst: &Inst) {
+        if self.is_raised(inst.args[0]) {
+            self.note_top(inst.args[0]);
+        }
         let top = self.one(inst.args[0]);
         let types: Vec<Type> = inst.results[1..].iter().map(|r| self.func.ty(*r)).collect();
         let size = (8 * LANES * abi::slots(&types)) as i64;
