@@ -48,8 +48,8 @@ pub fn values(func: &Func, over: &[usize]) -> Option<Func> {
     Batch { func, over, results: &results, ones: 0 }.make()
 }
 
-/// The value and gradient, by the parameters `by`, of a function of one result over many values of the parameters `over`:
-/// `@f.vjp.batch(x.., from, to) -> (y, x_bar..)`. Nothing where it cannot be one loop.
+/// The values of a function and the gradient of their sum, by the parameters `by`, over many values of the parameters
+/// `over`: `@f.vjp.batch(x.., from, to) -> (y.., x_bar..)`. Nothing where it cannot be one loop.
 pub fn gradients(
     module: &Module,
     name: &str,
@@ -57,10 +57,12 @@ pub fn gradients(
     over: &[usize],
 ) -> Result<Option<Func>, Diagnostic> {
     let derived = derivative::vjp_of(module, name, by)?;
-    let Some(func) = derived.func(&format!("{name}.vjp")) else { return Ok(None) };
-    let results: Vec<Option<usize>> =
-        std::iter::once(None).chain(by.iter().copied().map(Some)).collect();
-    Ok(Batch { func, over, results: &results, ones: 1 }.make())
+    let whole = module.func(name).zip(derived.func(&format!("{name}.vjp")));
+    let Some((original, func)) = whole else { return Ok(None) };
+    let values = original.results.iter().map(|_| None);
+    let results: Vec<Option<usize>> = values.chain(by.iter().copied().map(Some)).collect();
+    let ones = original.results.iter().filter(|ty| ty.is_float()).count();
+    Ok(Batch { func, over, results: &results, ones }.make())
 }
 
 /// What a batch is made of.
