@@ -71,6 +71,8 @@ impl Function {
     /// first, along which the members of the batch lie.
     ///
     /// Members run on as many threads as [`Options::threads`](crate::Options::threads) says. Each may take its own path.
+    /// Mostly they are compiled as one loop, of which the C compiler's code runs eight iterations in lanes; functions that return
+    /// arrays, call themselves or have parallel loops of their own, and forward mode, take a call per member.
     ///
     /// ```
     /// use wengert::{Function, Wrt};

@@ -379,3 +379,43 @@ fn tapes_of_iterations() {
     let fault = both.agree("f", &[Arg::Array(&x), Arg::Shaped(&a)]).unwrap_err();
     assert_eq!(fault.kind, FaultKind::Record);
 }
+
+/// Where something has been changed before there is no room for the records of eight, nothing is run again.
+#[test]
+fn what_has_been_changed_is_not_changed_twice() {
+    let text = "func @f(%x: [f64], %m: i64) -> [f64] {
+      %n = len %x
+      %out = fill %n, 1.0
+      %r = parallel for %i in 0..%n carry (%o = %out) {
+        %v = load %x, %i
+        %e = load %o, %i
+        %d = add %e, %v
+        %o1 = store %o, %i, %d
+        %t = tape
+        %t2 = for %k in 0..%m carry (%t1 = %t) {
+          %f = itof %k
+          %g = mul %f, %v
+          %p = push %t1, %g
+          yield %p
+        }
+        %t4, %s = for %k in 0..%m carry (%t3 = %t2, %z = 0.0) {
+          %q, %h = pop %t3 : tape, f64
+          %w = fma %h, %v, %z
+          yield %q, %w
+        }
+        %y = load %o1, %i
+        %u = add %y, %s
+        %o2 = store %o1, %i, %u
+        yield %o2
+      }
+      return %r
+    }";
+    let mut both = Both::new(text);
+    let x = numbers(40, 3);
+    let args = [Arg::Array(&x), Arg::I64(10)];
+    let wanted = both.interpreted("f", &args);
+    assert_eq!(both.compiled("f", &args).0, wanted);
+    // Enough for one.
+    both.options.tape_limit = Some(80);
+    assert_eq!(both.compiled("f", &args).0, wanted);
+}
