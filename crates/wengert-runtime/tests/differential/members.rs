@@ -171,13 +171,14 @@ fn same_fault(found: &Fault, k: usize, wanted: &Fault) -> bool {
 
 /// Many by one run of the C compiler.
 fn check_all(cases: Vec<(String, Case)>) {
-    for some in cases.chunks(60) {
+    let waiting = cases.iter().filter(|(_, case)| case.both.printed.get().is_none());
+    for some in waiting.collect::<Vec<_>>().chunks(60) {
         let modules: Vec<&Module> = some.iter().map(|(_, case)| &case.both.module).collect();
         for ((_, case), program) in some.iter().zip(printed(&modules).into_iter().flatten()) {
             assert!(case.both.printed.set(Some(program)).is_ok());
         }
-        some.iter().for_each(|(about, case)| case.check(about, 0, case.alone.len()));
     }
+    cases.iter().for_each(|(about, case)| case.check(about, 0, case.alone.len()));
 }
 
 fn in_lockstep(case: &Case) -> bool {
@@ -189,7 +190,7 @@ fn in_lockstep(case: &Case) -> bool {
 fn members_of_random_programs() {
     let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
     let (seed, count) = (number("WENGERT_SEED").unwrap_or(7), number("WENGERT_PROGRAMS"));
-    let count = count.map_or(50, |n| n.min(400));
+    let count = count.map_or(120, |n| n.min(400));
     let (mut cases, mut lanes, mut tapes, mut faults, mut tried) = (Vec::new(), 0, 0, 0, 0);
     let mut seeds = Random(seed);
     while tried < count {
@@ -229,9 +230,14 @@ fn members_of_random_programs() {
             .collect();
         for by in [None, Some(&wrt[..])] {
             let Some(case) = case(&module, &name, (by, &over), &members) else { continue };
-            lanes += usize::from(in_lockstep(&case));
+            let (in_lanes, fails) = (in_lockstep(&case), case.alone.iter().any(Result::is_err));
+            lanes += usize::from(in_lanes);
             tapes += usize::from(case.both.module.to_string().contains(" = tape\n"));
-            faults += usize::from(case.alone.iter().any(Result::is_err));
+            faults += usize::from(fails);
+            // The compiler takes longer than all the rest.
+            if !in_lanes && !fails && random.bits() % 4 != 0 {
+                assert!(case.both.printed.set(None).is_ok());
+            }
             let by = by.map_or("values".into(), |by| format!("by {by:?}"));
             cases.push((format!("seed {seed}, over {over:?}, {by}, {n} members"), case));
         }
@@ -241,7 +247,7 @@ fn members_of_random_programs() {
         cases.len()
     );
     assert!(cases.len() as u64 > tried, "most programs can be batches: {}", cases.len());
-    assert!(lanes > 0 && tapes > 10 && faults > 0, "{lanes} {tapes} {faults}");
+    assert!(lanes > 2 && tapes > 10 && faults > 2, "{lanes} {tapes} {faults}");
     check_all(cases);
 }
 
@@ -398,7 +404,7 @@ fn what_has_been_changed_is_not_changed_twice() {
           %p = push %t1, %g
           yield %p
         }
-        %t4, %s = for %k in 0..%m carry (%t3 = %t2, %z = 0.0) {
+        %t4, %s = for %j in 0..%m carry (%t3 = %t2, %z = 0.0) {
           %q, %h = pop %t3 : tape, f64
           %w = fma %h, %v, %z
           yield %q, %w
