@@ -1,6 +1,8 @@
 //! How long batches take: many runs of a small function, on one thread and on two.
 
+use crate::clock::Least;
 use crate::data::uniform;
+use std::time::Instant;
 use wengert::{Array, Backend, Error, Function, Options, Value};
 use wengert_runtime::cc::toolchain::Toolchain;
 
@@ -57,7 +59,7 @@ pub fn heading() -> String {
     )
 }
 
-/// Every batch in every way; the least of several runs, by the clock, which is what threads shorten.
+/// Every batch in every way.
 pub fn measure(budget: f64, row: &mut dyn FnMut(Row)) -> Result<(), Error> {
     let numbers = |count: usize| -> Vec<f64> { (0..count as u64).map(uniform).collect() };
     let starts: [Value; 4] =
@@ -75,9 +77,10 @@ pub fn measure(budget: f64, row: &mut dyn FnMut(Row)) -> Result<(), Error> {
                 let function = Function::last_of(text)?.with_options(options);
                 let batch = function.batch(over.iter().copied());
                 let args = || args.iter().cloned().collect::<wengert::Args>();
-                let value_s = least(budget, || batch.call(args()).map(|_| ()))?;
-                let gradient_s =
-                    least(budget, || batch.value_and_grad(args(), wengert::Wrt::All).map(|_| ()))?;
+                let value_s = least(budget, threads, || batch.call(args()).map(|_| ()))?;
+                let gradient_s = least(budget, threads, || {
+                    batch.value_and_grad(args(), wengert::Wrt::All).map(|_| ())
+                })?;
                 row(Row { program, backend, threads, value_s, gradient_s });
             }
         }
@@ -85,16 +88,21 @@ pub fn measure(budget: f64, row: &mut dyn FnMut(Row)) -> Result<(), Error> {
     Ok(())
 }
 
-/// The least seconds of several runs; the first compiles.
-fn least(budget: f64, mut run: impl FnMut() -> Result<(), Error>) -> Result<f64, Error> {
+/// The least seconds of several runs; the first compiles. Of one thread it is its own time that counts, where several work it
+/// is the clock.
+fn least(
+    budget: f64,
+    threads: usize,
+    mut run: impl FnMut() -> Result<(), Error>,
+) -> Result<f64, Error> {
     run()?;
-    let (mut least, mut rounds) = (f64::INFINITY, 0);
-    let begin = std::time::Instant::now();
+    let (mut own, mut wall, mut rounds) = (Least::default(), f64::INFINITY, 0);
+    let begin = Instant::now();
     while rounds < 3 || begin.elapsed().as_secs_f64() < budget {
-        let start = std::time::Instant::now();
-        run()?;
-        least = least.min(start.elapsed().as_secs_f64());
+        let start = Instant::now();
+        own.time(&mut run)?;
+        wall = wall.min(start.elapsed().as_secs_f64());
         rounds += 1;
     }
-    Ok(least)
+    Ok(if threads == 1 { own.seconds() } else { wall })
 }

@@ -50,7 +50,7 @@ fn stacked(members: &[Val]) -> Option<Val> {
 
 /// Another value of the same kind and shape: floats differ, integers now and then.
 fn another(val: &Val, random: &mut Random) -> Val {
-    let by_chance = random.bits() % 4 == 0;
+    let by_chance = random.bits().is_multiple_of(4);
     let n = (random.bits() % 7) as i64 - 3;
     let mut moved = |x: f64| match random.bits() % 40 {
         0 => FLOATS[random.bits() as usize % FLOATS.len()],
@@ -206,12 +206,13 @@ fn members_of_random_programs() {
         // Read again, so that instructions stand somewhere.
         let text = Module { funcs, ..Module::default() }.to_string();
         let module = pipeline::module(&parse::module(&text).unwrap(), &name).unwrap();
-        let mut over: Vec<usize> = (0..args.len()).filter(|_| random.bits() % 2 == 0).collect();
+        let mut over: Vec<usize> =
+            (0..args.len()).filter(|_| random.bits().is_multiple_of(2)).collect();
         if over.is_empty() {
             over.push((random.bits() % args.len() as u64) as usize);
         }
         // Now and then an array is shorter than the program expects.
-        if random.bits() % 6 == 0 {
+        if random.bits().is_multiple_of(6) {
             for arg in &mut args {
                 if let Val::Array(x) = arg
                     && let (Data::F64(elements), [n]) = (&x.data, &x.shape[..])
@@ -235,7 +236,7 @@ fn members_of_random_programs() {
             tapes += usize::from(case.both.module.to_string().contains(" = tape\n"));
             faults += usize::from(fails);
             // The compiler takes longer than all the rest.
-            if !in_lanes && !fails && random.bits() % 4 != 0 {
+            if !in_lanes && !fails && !random.bits().is_multiple_of(4) {
                 assert!(case.both.printed.set(None).is_ok());
             }
             let by = by.map_or("values".into(), |by| format!("by {by:?}"));
@@ -276,12 +277,15 @@ fn paths(count: usize, steps: impl Fn(usize) -> i64) -> Vec<Vec<Val>> {
     (0..count).map(member).collect()
 }
 
+/// How many steps a member takes.
+type Steps = fn(usize) -> i64;
+
 #[test]
 fn gradients_run_in_lanes() {
     let module = pipeline::module(&module(PATH), "f").unwrap();
     let mut cases = Vec::new();
     // Rows of the members' own, and integers: loops of one length, and of several.
-    let ways: [(&[usize], fn(usize) -> i64); 4] = [
+    let ways: [(&[usize], Steps); 4] = [
         (&[0, 1, 2, 3], |m| m as i64 % 7),
         // Beyond the end, in the 21st.
         (&[0, 2, 3], |m| if m == 20 { 9 } else { 4 }),
