@@ -328,4 +328,28 @@ pub(super) const FAULTS: &[Fault] = &[
         to: "let written = early || !early || !uneven;",
         tests: NATIVE,
     },
+    // Eight iterations that have no room for their records are taken to fail, though each of them has.
+    Fault {
+        name: "lanes-full",
+        file: "crates/wengert-runtime/src/jit/lanes/memory.rs",
+        from: "self.b.ins().brif(over, decline, &[], on, &[]);",
+        to: "let bail = [decline, self.lockstep().bail][1];\n            self.b.ins().brif(over, bail, &[], on, &[]);",
+        tests: NATIVE,
+    },
+    // Eight iterations have changed something before they find that there is no room for their records.
+    Fault {
+        name: "lanes-record-late",
+        file: "crates/wengert-runtime/src/jit/lanes/look.rs",
+        from: "Op::Push => !*changed,",
+        to: "Op::Push => true,",
+        tests: NATIVE,
+    },
+    // A tape of an iteration's own may hold more on a thread than the limit says.
+    Fault {
+        name: "own-tape-limit",
+        file: "crates/wengert-runtime/src/workers.rs",
+        from: "limit.min(base.saturating_add(bytes))",
+        to: "limit.max(base.saturating_add(bytes))",
+        tests: NATIVE,
+    },
 ];

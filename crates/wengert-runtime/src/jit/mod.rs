@@ -264,6 +264,8 @@ struct Compiler<'l> {
     kernels: Vec<Kernel>,
     /// Whether a run may have more than one tape.
     several_tapes: bool,
+    /// Whether it has one that begins anew with every iteration of a parallel loop.
+    own_tape: bool,
     /// Functions of parallel loops that run in lockstep, with what is known of their loops.
     lanes: HashMap<Arc<str>, Lanes>,
     pool: Pool,
@@ -414,6 +416,7 @@ impl<'l> Compiler<'l> {
             sites: Vec::new(),
             kernels: Vec::new(),
             several_tapes: graph.several_tapes(),
+            own_tape: graph.own_tape(),
             lanes,
             scratch: FunctionBuilderContext::new(),
             target,
@@ -531,6 +534,7 @@ impl<'l> Compiler<'l> {
             sites: std::mem::take(&mut self.sites),
             kernels: std::mem::take(&mut self.kernels),
             several_tapes: self.several_tapes,
+            own_tape: self.own_tape,
             max_loops,
         }
     }

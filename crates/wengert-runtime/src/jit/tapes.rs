@@ -3,7 +3,8 @@
 //! A run usually has one tape, and its limit is a field of the context. Programs that make tapes of
 //! their own have several: then what all of them may still hold is counted, [`Tapes`] says which versions
 //! are of the same tape, and the runtime is asked for a tape's beginning where the tape appears in a
-//! function.
+//! function. Where the iterations of a parallel loop make a tape each, a thread has one for all of them, and the limit is
+//! that of each.
 //!
 //! Nothing says that a program pops what it has pushed, so memory must stay safe where it does not: a pop
 //! stays above the beginning of its tape, scalars are taken as the bits that are there, and arrays are
@@ -266,6 +267,9 @@ impl Emitter<'_, '_, '_> {
 
     /// A new tape.
     pub(super) fn new_tape(&mut self, inst: &Inst) -> ir::Value {
+        if self.compiler.own_tape {
+            return self.load_context(I64, field::TAPE_BASE);
+        }
         self.note_open_tapes(true);
         let make = self.import(self.compiler.hooks.new_tape);
         let call = self.b.ins().call(make, &[self.context]);

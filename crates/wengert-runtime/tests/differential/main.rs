@@ -12,6 +12,7 @@ mod generated;
 mod kernels;
 mod lanes;
 mod loops;
+mod members;
 mod parallel;
 mod prims;
 mod random;

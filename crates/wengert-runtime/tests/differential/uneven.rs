@@ -6,7 +6,7 @@ use crate::{Arg, Both};
 use wengert_core::fault::FaultKind;
 
 /// Kepler's equation by Newton's method.
-const NEWTON: &str = "
+pub(crate) const NEWTON: &str = "
     %y, %last = while %k carry (%s = %v, %step = 1.0) {
       %size = abs %step
       %more = gt %size, 1e-12
@@ -25,7 +25,7 @@ const NEWTON: &str = "
     }";
 
 /// A walk until a barrier or the end of the steps; the number of steps, and where it was before the last one, count.
-const BARRIER: &str = "
+pub(crate) const BARRIER: &str = "
     %steps = imul %m, 5
     %x1, %old1, %n1, %left1 = for %t in 0..%steps carry (%s = %v, %old = 0.0, %count = 0, %left = false) {
       %j = imod %t, %m
@@ -51,7 +51,7 @@ const BARRIER: &str = "
     %y = select %left1, %c, %b";
 
 /// Loops from and to somewhere else in each lane, one in another.
-const UNEQUAL: &str = "
+pub(crate) const UNEQUAL: &str = "
     %k = iand %i, 11
     %lo = iand %i, 2
     %y = for %t in %lo..%k carry (%s = %v) {
@@ -72,7 +72,7 @@ const UNEQUAL: &str = "
     }";
 
 /// A loop that stops when its numbers have settled, in one that counts, and one that counts in it.
-const NESTED: &str = "
+pub(crate) const NESTED: &str = "
     %y = for %t in 0..4 carry (%s = %v) {
       %root, %n1 = while %k carry (%h = %s, %c = 0) {
         %a = mul %h, %h
@@ -99,7 +99,7 @@ const NESTED: &str = "
     }";
 
 /// Branches in a loop that stops, loops in branches.
-const BRANCHES: &str = "
+pub(crate) const BRANCHES: &str = "
     %y = while %k carry (%s = %v) {
       %done = ige %k, 5
       %far = gt %s, 3.0
@@ -137,7 +137,7 @@ const BRANCHES: &str = "
     }";
 
 /// An adjoint that only some lanes need, of a loop that lanes run for different times.
-const SWEPT: &str = "
+pub(crate) const SWEPT: &str = "
     %k = iand %i, 7
     %h = for %t in 0..%k carry (%s = %v) {
       %g = fma %s, %p, 0.2
@@ -215,7 +215,7 @@ fn elements_written_until_a_lane_stops() {
 }
 
 /// A loop on the way out.
-const LEAVING: &str = "
+pub(crate) const LEAVING: &str = "
     %y = while %k carry (%s = %v) {
       %end = iand %i, 3
       %done = ige %k, %end

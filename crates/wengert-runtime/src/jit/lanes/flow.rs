@@ -1,7 +1,7 @@
 //! Loops and branches in lockstep.
 
-use super::look::{Order, has, is_uneven};
-use super::mirror::{count_exits, given, is_swept};
+use super::look::{has, is_uneven};
+use super::mirror::{count_exits, given, is_swept, takes_back};
 use super::{LANES, Lane};
 use crate::context::field;
 use crate::jit::emit::Emitter;
@@ -139,6 +139,8 @@ impl Emitter<'_, '_, '_> {
             which.iter().map(|k| values[*k]).collect()
         };
         let (params, results) = (of(&body.params[1..], &carried), of(&inst.results, &taken));
+        let effect = self.tape_effect(body);
+        self.note_tops(inst, effect.1);
 
         let (start, bound) = match trips {
             Some(trips) => (self.b.ins().iconst(I64, 0), trips),
@@ -194,6 +196,7 @@ impl Emitter<'_, '_, '_> {
         self.enter(after);
         let words = self.b.block_params(after).to_vec();
         self.bind_lane_params(&words, &results, true);
+        self.raise_results(inst, effect);
     }
 
     /// Where a loop begins and ends that does so equally in all lanes; of a `while` the limit, which is not zero.
@@ -261,6 +264,16 @@ impl Emitter<'_, '_, '_> {
 
     /// A branch.
     pub(super) fn lane_branch(&mut self, inst: &Inst) {
+        self.lane_sides(inst);
+        for (k, r) in inst.results.iter().enumerate() {
+            let risen = inst.blocks.iter().any(|b| self.is_raised(b.yields[k]));
+            if risen && self.func.ty(*r) == Type::Tape {
+                self.raised.insert(*r);
+            }
+        }
+    }
+
+    fn lane_sides(&mut self, inst: &Inst) {
         let own = |k: &usize| !self.identity.is_linked(inst.results[*k]);
         let taken: Vec<usize> = (0..inst.results.len()).filter(own).collect();
         let results: Vec<Value> = taken.iter().map(|k| inst.results[*k]).collect();
@@ -276,7 +289,7 @@ impl Emitter<'_, '_, '_> {
         let given = tape.first().and_then(|_| given(self.func, &self.identity, &inst.blocks[0]));
         let before = given.map(|tape| self.one(tape));
         // On the way back the records of the second side come first.
-        let down = given.is_some() && self.lockstep().lanes.order == Order::Down;
+        let down = given.is_some() && takes_back(inst);
         let mut ends = [Vec::new(), Vec::new()];
         for k in if down { [1, 0] } else { [0, 1] } {
             let mask = if k == 0 { condition } else { self.b.ins().bnot(condition) };

@@ -4,7 +4,7 @@
 //! at a place that varies. What is done in some lanes only, on a side of a branch or in a loop that the others have
 //! left, must be harmless for the others.
 
-use super::mirror::{self, Rows};
+use super::mirror::{self, Effect};
 use crate::jit::identity::Identity;
 use std::collections::HashSet;
 use wengert_core::ir::{Block, Elem, Func, Inst, Numbering, Op, Type, Value};
@@ -31,14 +31,14 @@ pub(in crate::jit) struct Lanes {
     /// The counter of the loop over the iterations of a chunk. Chunks differ by one iteration at most, so it is run in
     /// lockstep only where it runs equally often in all lanes. That is seen from the counters, before anything is done.
     pub(super) even: Option<Value>,
-    /// The records it writes or reads, in the order in which it does.
-    rows: Vec<Rows>,
+    /// The records it leaves for the way back, or reads as such.
+    effect: Effect,
 }
 
 impl Lanes {
     /// Whether the way back of this loop takes the records of a group as the loop has left them.
     pub(in crate::jit) fn fits(&self, back: &Lanes) -> bool {
-        self.rows == mirror::mirrored(&back.rows)
+        self.effect.written == mirror::mirrored(&back.effect.read)
     }
 }
 
@@ -85,7 +85,7 @@ pub(in crate::jit) fn look(
     let body = &inst.blocks[0];
     let (varying, changed) = (HashSet::new(), HashSet::new());
     let even = even_loop(body);
-    let mut looker = Looker { func, identity, aside, varying, changed, even };
+    let mut looker = Looker { func, identity, aside, varying, changed, even, pops: true };
     for (k, p) in body.params[1..].iter().enumerate() {
         let carried = !looker.identity.is_linked(*p);
         if carried == looker.identity.is_linked(inst.results[k])
@@ -95,31 +95,30 @@ pub(in crate::jit) fn look(
         }
     }
     looker.varying.insert(body.params[0]);
-    loop {
-        let known = looker.varying.len();
-        looker.spread(body);
-        if looker.varying.len() == known {
-            break;
-        }
-    }
-    let (mut pushes, mut pops) = (false, false);
+    looker.spread_all(body);
+    let (mut pushes, mut pops, mut own_tape) = (false, false, false);
     body.walk(&mut |i| match &i.op {
         Op::Push => pushes = true,
         Op::Pop => pops = true,
+        Op::Tape => own_tape = true,
         Op::Store | Op::Array(ArrayOp::Poke) => {
             looker.changed.insert(looker.identity.find(i.args[0]));
         }
         _ => {}
     });
     let one_way = match order {
+        Order::Up if own_tape => looker.pushes_first(body, &mut false),
         Order::Up => !pops,
-        Order::Down => !pushes,
+        Order::Down => !pushes && !own_tape,
     };
     let fits = one_way
         && (order == Order::Down || looker.can_run_again(body))
         && looker.block(body, false);
-    let rows = mirror::rows(func, &looker.identity, body, order);
-    fits.then_some(Lanes { order, counter: body.params[0], varying: looker.varying, even, rows })
+    let effect = mirror::effect(func, &looker.identity, body).filter(|_| fits)?;
+    // What it reads before it has written it is not there.
+    let reads = order == Order::Down || effect.read.is_empty();
+    let (counter, varying) = (body.params[0], looker.varying);
+    reads.then_some(Lanes { order, counter, varying, even, effect })
 }
 
 struct Looker<'f> {
@@ -131,6 +130,8 @@ struct Looker<'f> {
     changed: HashSet<Value>,
     /// The loop over the iterations of a chunk.
     even: Option<Value>,
+    /// Whether what is popped varies.
+    pops: bool,
 }
 
 impl Looker<'_> {
@@ -145,6 +146,17 @@ impl Looker<'_> {
     fn note(&mut self, v: Value) {
         if !self.identity.is_linked(v) && self.func.ty(v).is_scalar() {
             self.varying.insert(v);
+        }
+    }
+
+    /// Notes all that varies because of what is known to.
+    fn spread_all(&mut self, body: &Block) {
+        loop {
+            let known = self.varying.len();
+            self.spread(body);
+            if self.varying.len() == known {
+                break;
+            }
         }
     }
 
@@ -163,7 +175,7 @@ impl Looker<'_> {
                         }
                     }
                 }
-                Op::Pop => inst.results[1..].iter().for_each(|r| self.note(*r)),
+                Op::Pop if self.pops => inst.results[1..].iter().for_each(|r| self.note(*r)),
                 _ if self.any_varies(&inst.args) => inst.results.iter().for_each(|r| self.note(*r)),
                 _ => {}
             }
@@ -195,24 +207,55 @@ impl Looker<'_> {
     /// Whether running an iteration once more, after a part of it has been run, meets the same fault: what decides over
     /// faults is not changed by it.
     fn can_run_again(&self, body: &Block) -> bool {
-        let (mut reads, mut decides) = (false, false);
+        let mut decides = false;
+        // What depends on elements that are read where they may have been changed.
+        let mut read = Looker {
+            identity: Identity::of(self.func),
+            varying: HashSet::new(),
+            changed: HashSet::new(),
+            pops: false,
+            ..*self
+        };
         body.walk(&mut |inst| match &inst.op {
             Op::Load | Op::Array(ArrayOp::Peek) => {
                 let array = self.identity.find(inst.args[0]);
-                reads |= self.changed.contains(&array);
-                decides |= self.changed.contains(&array)
-                    && self.func.ty(array).elem().is_some_and(|e| !e.is_float());
+                if self.changed.contains(&array) {
+                    read.note(inst.results[0]);
+                    decides |= self.func.ty(array).elem().is_some_and(|e| !e.is_float());
+                }
             }
+            _ => {}
+        });
+        read.spread_all(body);
+        body.walk(&mut |inst| match &inst.op {
             // Integers and truth values that are made of floats.
             Op::Prim(_) => {
                 let float = |v: &Value| self.func.ty(*v).is_float();
-                decides |= inst.args.iter().any(float) && !inst.results.iter().all(float);
+                let made = read.any_varies(&inst.args) && inst.args.iter().any(float);
+                decides |= made && !inst.results.iter().all(float);
             }
-            Op::Assert(_) => decides = true,
-            Op::If | Op::ExitIf => decides |= self.varies(inst.args[0]),
+            Op::Assert(_) | Op::Push => decides |= read.any_varies(&inst.args),
+            Op::If | Op::ExitIf => decides |= read.varies(inst.args[0]),
             _ => {}
         });
-        !(reads && decides)
+        !decides
+    }
+
+    /// Whether nothing is recorded after anything has been changed: a group that has no room for its records can then
+    /// be run one by one.
+    fn pushes_first(&self, block: &Block, changed: &mut bool) -> bool {
+        block.insts.iter().all(|inst| match &inst.op {
+            Op::Push => !*changed,
+            Op::Store | Op::Array(ArrayOp::Poke) => {
+                *changed = true;
+                true
+            }
+            Op::For | Op::While => {
+                *changed |= changes(inst) && pushes(inst);
+                self.pushes_first(&inst.blocks[0], changed)
+            }
+            _ => inst.blocks.iter().all(|nested| self.pushes_first(nested, changed)),
+        })
     }
 
     /// Whether a block fits; `masked` where only some lanes may be meant.
@@ -255,6 +298,7 @@ impl Looker<'_> {
             }
             Op::Push => numbers(&inst.args[1..]),
             Op::Pop => numbers(&inst.results[1..]),
+            Op::Tape => !masked,
             Op::Assert(_) => true,
             Op::If => self.branch(inst, masked),
             Op::For | Op::While => self.looping(inst, masked),
@@ -309,4 +353,21 @@ impl Looker<'_> {
         let given: HashSet<Option<Value>> = given.collect();
         sides && given.len() == 1 && !given.contains(&None)
     }
+}
+
+/// Whether an instruction or what is nested in it is one of these.
+fn any(inst: &Inst, wanted: &impl Fn(&Op) -> bool) -> bool {
+    let mut found = wanted(&inst.op);
+    inst.blocks.iter().for_each(|block| block.walk(&mut |i| found |= wanted(&i.op)));
+    found
+}
+
+/// Whether it changes elements of arrays.
+fn changes(inst: &Inst) -> bool {
+    any(inst, &|op| matches!(op, Op::Store | Op::Array(ArrayOp::Poke)))
+}
+
+/// Whether it records anything.
+fn pushes(inst: &Inst) -> bool {
+    any(inst, &|op| *op == Op::Push)
 }

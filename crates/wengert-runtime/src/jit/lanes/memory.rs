@@ -188,7 +188,14 @@ impl Emitter<'_, '_, '_> {
         let limit = self.b.ins().iadd_imm_s(self.tape_limit[&fields], 8 * fields as i64);
         let last = self.b.ins().isub(limit, size);
         let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, top, last);
-        self.take_tape(over, top, size, span);
+        if self.compiler.own_tape {
+            // One iteration after the other may need less.
+            let (decline, on) = (self.lockstep().decline, self.b.create_block());
+            self.b.ins().brif(over, decline, &[], on, &[]);
+            self.enter(on);
+        } else {
+            self.take_tape(over, top, size, span);
+        }
     }
 
     /// Writes the records of eight lanes, and gives back the new top.
@@ -222,6 +229,9 @@ impl Emitter<'_, '_, '_> {
 
     /// Takes the records of all lanes back.
     pub(super) fn lane_pop(&mut self, inst: &Inst) {
+        if self.is_raised(inst.args[0]) {
+            self.note_top(inst.args[0]);
+        }
         let top = self.one(inst.args[0]);
         let types: Vec<Type> = inst.results[1..].iter().map(|r| self.func.ty(*r)).collect();
         let (below, vectors) = match self.lockstep().recorded {

@@ -4,8 +4,10 @@
 //! lanes lie among each other, so the way back must come to the places where records are written in the opposite
 //! order, too. Sides of a branch are run one after the other, each in the lanes that take it, on the way back the second
 //! one first. What lanes push when they leave a loop lies after the records of all its iterations, exit by exit.
+//!
+//! The way back is a loop of its own, or, where an iteration has its own tape, the second part of the same one.
 
-use super::look::Order;
+use super::look::has;
 use crate::jit::identity::Identity;
 use wengert_core::ir::{Block, Func, Inst, Op, Type, Value};
 
@@ -20,43 +22,96 @@ pub(super) enum Rows {
     Some(Vec<Rows>),
 }
 
-/// The records of a block, in the order in which a group writes or reads them.
-pub(super) fn rows(func: &Func, identity: &Identity, block: &Block, order: Order) -> Vec<Rows> {
-    block.insts.iter().flat_map(|inst| rows_of(func, identity, inst, order)).collect()
+impl Rows {
+    fn mirrored(&self) -> Rows {
+        match self {
+            Rows::Row(types) => Rows::Row(types.clone()),
+            Rows::Loop(rows) => Rows::Loop(mirrored(rows)),
+            Rows::Some(rows) => Rows::Some(mirrored(rows)),
+        }
+    }
 }
 
-fn rows_of(func: &Func, identity: &Identity, inst: &Inst, order: Order) -> Vec<Rows> {
-    let types = |values: &[Value]| values.iter().map(|v| func.ty(*v)).collect();
+/// What is left of the records of a piece of code, in the order in which a group comes to them: those it reads that were
+/// there before, and those that it writes and leaves there.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Effect {
+    pub(super) read: Vec<Rows>,
+    pub(super) written: Vec<Rows>,
+}
+
+impl Effect {
+    /// What is left after this and then that; nothing where that does not read what this has written last.
+    fn then(mut self, next: Effect) -> Option<Effect> {
+        for row in next.read {
+            match self.written.pop() {
+                Some(last) if last == row.mirrored() => {}
+                Some(_) => return None,
+                None => self.read.push(row),
+            }
+        }
+        self.written.extend(next.written);
+        Some(self)
+    }
+
+    /// The same within something; nothing where it both reads and writes.
+    fn within(self, outer: impl Fn(Vec<Rows>) -> Vec<Rows>) -> Option<Effect> {
+        let one_way = self.read.is_empty() || self.written.is_empty();
+        let within = |rows: Vec<Rows>| if rows.is_empty() { rows } else { outer(rows) };
+        one_way.then(|| Effect { read: within(self.read), written: within(self.written) })
+    }
+}
+
+/// What a block does with records, if they can be those of a group.
+pub(super) fn effect(func: &Func, identity: &Identity, block: &Block) -> Option<Effect> {
+    let each = |before: Effect, inst| before.then(effect_of(func, identity, inst)?);
+    block.insts.iter().try_fold(Effect::default(), each)
+}
+
+fn effect_of(func: &Func, identity: &Identity, inst: &Inst) -> Option<Effect> {
+    let row = |values: &[Value]| vec![Rows::Row(values.iter().map(|v| func.ty(*v)).collect())];
     match inst.op {
-        Op::Push => vec![Rows::Row(types(&inst.args[1..]))],
-        Op::Pop => vec![Rows::Row(types(&inst.results[1..]))],
+        Op::Push => Some(Effect { written: row(&inst.args[1..]), ..Effect::default() }),
+        Op::Pop => Some(Effect { read: row(&inst.results[1..]), ..Effect::default() }),
         // Either side takes the same ones.
-        Op::If if is_swept(func, identity, inst) => rows(func, identity, &inst.blocks[1], order),
+        Op::If if is_swept(func, identity, inst) => effect(func, identity, &inst.blocks[1]),
         Op::If => {
-            let sides = match order {
-                Order::Up => [0, 1],
-                Order::Down => [1, 0],
-            };
-            let sides = sides.map(|k: usize| some(rows(func, identity, &inst.blocks[k], order)));
-            sides.concat()
+            let back = takes_back(inst);
+            if back && inst.blocks.iter().any(|b| has(b, Op::Push)) {
+                return None;
+            }
+            let mut sides = [&inst.blocks[0], &inst.blocks[1]];
+            if back {
+                sides.reverse();
+            }
+            let [first, second] = sides.map(|b| effect(func, identity, b)?.within(some));
+            first?.then(second?)
         }
         Op::For | Op::While => {
-            let (mut each, mut after) = (Vec::new(), Vec::new());
-            let only = inst.op == Op::While && count_exits(&inst.blocks[0]) == 1;
-            for inner in &inst.blocks[0].insts {
+            let body = &inst.blocks[0];
+            if count_exits(body) > 0 && has(body, Op::Pop) {
+                return None;
+            }
+            let (mut each, mut after) = (Effect::default(), Effect::default());
+            let only = inst.op == Op::While && count_exits(body) == 1;
+            for inner in &body.insts {
                 if inner.op != Op::ExitIf {
-                    each.extend(rows_of(func, identity, inner, order));
+                    each = each.then(effect_of(func, identity, inner)?)?;
                     continue;
                 }
                 // The iteration in which it is left, as far as it gets.
-                let last = [each.clone(), rows(func, identity, &inner.blocks[0], order)].concat();
-                after.extend(if only { last } else { some(last) });
+                let last = each.clone().then(effect(func, identity, &inner.blocks[0])?)?;
+                after = after.then(if only { last } else { last.within(some)? })?;
             }
-            let all = if each.is_empty() { None } else { Some(Rows::Loop(each)) };
-            all.into_iter().chain(after).collect()
+            each.within(|rows| vec![Rows::Loop(rows)])?.then(after)
         }
-        _ => Vec::new(),
+        _ => Some(Effect::default()),
     }
+}
+
+/// Whether a branch is on the way back: then a group comes to its second side first.
+pub(super) fn takes_back(inst: &Inst) -> bool {
+    inst.blocks.iter().any(|b| has(b, Op::Pop))
 }
 
 /// How many ways lead out of a loop from inside.
@@ -74,12 +129,7 @@ fn some(rows: Vec<Rows>) -> Vec<Rows> {
 
 /// The same in the opposite order.
 pub(super) fn mirrored(rows: &[Rows]) -> Vec<Rows> {
-    let turned = rows.iter().rev().map(|row| match row {
-        Rows::Row(types) => Rows::Row(types.clone()),
-        Rows::Loop(rows) => Rows::Loop(mirrored(rows)),
-        Rows::Some(rows) => Rows::Some(mirrored(rows)),
-    });
-    turned.collect()
+    rows.iter().rev().map(Rows::mirrored).collect()
 }
 
 /// The tape that a side of a branch is given, if it hands one on.

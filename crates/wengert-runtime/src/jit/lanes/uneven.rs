@@ -324,6 +324,7 @@ impl Emitter<'_, '_, '_> {
     /// A loop on the way back, which takes records.
     fn late_loop(&mut self, inst: &Inst) {
         let body = &inst.blocks[0];
+        self.note_tops(inst, true);
         let (outer, recorded) = (self.lockstep().mask, self.lockstep().recorded);
         let meant = self.all_meant(outer);
         let [from, to] = [0, 1].map(|k: usize| self.vector(inst.args[k]));
