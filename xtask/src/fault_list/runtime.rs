@@ -328,6 +328,22 @@ pub(super) const FAULTS: &[Fault] = &[
         to: "let written = early || !early || !uneven;",
         tests: NATIVE,
     },
+    // An iteration takes back what it has recorded in another order than a group.
+    Fault {
+        name: "lanes-not-mirrored",
+        file: "crates/wengert-runtime/src/jit/lanes/mirror.rs",
+        from: "Some(_) => return None,",
+        to: "Some(_) => {}",
+        tests: NATIVE,
+    },
+    // On the way back a group comes to the first side of a branch first.
+    Fault {
+        name: "lanes-sides-in-order",
+        file: "crates/wengert-runtime/src/jit/lanes/flow.rs",
+        from: "let down = given.is_some() && takes_back(inst);",
+        to: "let down = given.is_some() && takes_back(inst) && inst.blocks.is_empty();",
+        tests: NATIVE,
+    },
     // Eight iterations that have no room for their records are taken to fail, though each of them has.
     Fault {
         name: "lanes-full",

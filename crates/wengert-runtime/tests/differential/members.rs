@@ -2,7 +2,7 @@
 
 use crate::lanes::element;
 use crate::random::{FLOATS, Random};
-use crate::uneven::{BARRIER, BRANCHES, LEAVING, NESTED, NEWTON, SWEPT, UNEQUAL};
+use crate::uneven::{BARRIER, BRANCHES, FAILING, LEAVING, NESTED, NEWTON, SWEPT, UNEQUAL};
 use crate::{Arg, Both, Ran, array, module, printed};
 use std::mem::discriminant;
 use wengert_core::fault::{Fault, FaultKind};
@@ -183,6 +183,19 @@ fn check_all(cases: Vec<(String, Case)>) {
     cases.iter().for_each(|(about, case)| case.check(about, 0, case.alone.len()));
 }
 
+/// Some of forty members, from a few to all, by one run of the C compiler.
+fn check_ranges(cases: &[(String, Case)]) {
+    let printed = printed(&cases.iter().map(|(_, case)| &case.both.module).collect::<Vec<_>>());
+    for ((_, case), program) in cases.iter().zip(printed.into_iter().flatten()) {
+        assert!(case.both.printed.set(Some(program)).is_ok());
+    }
+    for (about, case) in cases {
+        for (from, to) in [(0, 1), (3, 10), (2, 10), (31, 40), (0, 19), (5, 38), (0, 40)] {
+            case.check(about, from, to);
+        }
+    }
+}
+
 fn in_lockstep(case: &Case) -> bool {
     cc::text(&case.both.module, &[&case.entry]).unwrap().contains("\n  v8u v")
 }
@@ -306,15 +319,7 @@ fn gradients_run_in_lanes() {
             cases.push((format!("over {over:?} by {by:?}"), case));
         }
     }
-    let printed = printed(&cases.iter().map(|(_, case)| &case.both.module).collect::<Vec<_>>());
-    for ((_, case), program) in cases.iter().zip(printed.into_iter().flatten()) {
-        assert!(case.both.printed.set(Some(program)).is_ok());
-    }
-    for (about, case) in &cases {
-        for (from, to) in [(0, 1), (3, 10), (2, 10), (31, 40), (0, 19), (5, 38), (0, 40)] {
-            case.check(about, from, to);
-        }
-    }
+    check_ranges(&cases);
 }
 
 /// Members whose loops run for different times, each with a tape of its own.
@@ -323,10 +328,10 @@ fn settling(body: &str) -> String {
     format!("func @f({params}) -> f64 {{ %m = len %w {body}\n return %y }}")
 }
 
-fn settling_members(count: usize) -> Vec<Vec<Val>> {
+fn settling_members(count: usize, width: usize) -> Vec<Vec<Val>> {
     let member = |m: usize| {
         let (p, v) = (0.5 + 0.01 * m as f64, element(m, m % 13 == 5));
-        vec![Val::f64(p), Val::f64(v), Val::array(numbers(3, 3 * m)), Val::i64(m as i64)]
+        vec![Val::f64(p), Val::f64(v), Val::array(numbers(width, 3 * m)), Val::i64(m as i64)]
     };
     (0..count).map(member).collect()
 }
@@ -339,7 +344,7 @@ fn members_leave_their_loops_at_different_times() {
     for text in texts {
         let module = pipeline::module(&module(&settling(text)), "f").unwrap();
         for (over, by) in [(&[0, 1, 2, 3][..], &[0, 1, 2][..]), (&[1, 3], &[0, 1])] {
-            let mut members = settling_members(40);
+            let mut members = settling_members(40, 3);
             let first = members[0].clone();
             for member in &mut members {
                 (0..4).filter(|k| !over.contains(k)).for_each(|k| member[k] = first[k].clone());
@@ -354,15 +359,86 @@ fn members_leave_their_loops_at_different_times() {
             }
         }
     }
-    let printed = printed(&cases.iter().map(|(_, case)| &case.both.module).collect::<Vec<_>>());
-    for ((_, case), program) in cases.iter().zip(printed.into_iter().flatten()) {
-        assert!(case.both.printed.set(Some(program)).is_ok());
-    }
-    for (about, case) in &cases {
-        for (from, to) in [(0, 1), (3, 10), (2, 10), (31, 40), (0, 19), (5, 38), (0, 40)] {
-            case.check(about, from, to);
+    check_ranges(&cases);
+}
+
+/// The fault of the first member that fails, wherever the others stand in their loops.
+#[test]
+fn members_fail_in_their_loops() {
+    let mut cases = Vec::new();
+    for text in FAILING {
+        let module = pipeline::module(&module(&settling(text)), "f").unwrap();
+        let members = settling_members(40, 40);
+        for by in [None, Some(&[0, 1][..])] {
+            let case = case(&module, "f", (by, &[0, 1, 2, 3]), &members).unwrap();
+            let about = format!("by {by:?}{text}");
+            assert!(in_lockstep(&case), "{about}\n{}", case.both.module);
+            assert!(case.alone.iter().any(Result::is_err) && case.alone[0].is_ok(), "{about}");
+            cases.push((about, case));
         }
     }
+    check_ranges(&cases);
+}
+
+/// What an iteration takes back in another order than a group has written it in is not taken by a group.
+#[test]
+fn another_way_back_is_run_one_by_one() {
+    let text = "func @f(%x: [f64]) -> [f64] {
+      %n = len %x
+      %out = fill %n, 0.0
+      %r = parallel for %i in 0..%n carry (%o = %out) {
+        %v = load %x, %i
+        %m = iand %i, 3
+        %t = tape
+        %t2 = for %k in 0..%m carry (%t1 = %t) {
+          %f = itof %k
+          %g = add %f, %v
+          %p = push %t1, %g
+          yield %p
+        }
+        %t3 = push %t2, %v
+        %all = iadd %m, 1
+        %t5, %s = for %j in 0..%all carry (%t4 = %t3, %z = 0.5) {
+          %q, %h = pop %t4 : tape, f64
+          %w = fma %z, %h, 1.5
+          yield %q, %w
+        }
+        %o1 = store %o, %i, %s
+        yield %o1
+      }
+      return %r
+    }";
+    let both = Both::new(text);
+    let x = numbers(40, 3);
+    both.agree("f", &[Arg::Array(&x)]).unwrap();
+    assert!(!cc::text(&both.module, &["f"]).unwrap().contains("\n  v8u v"));
+    // The same with a way back for each.
+    let text = text
+        .replace("%all = iadd %m, 1", "%t6, %last = pop %t3 : tape, f64")
+        .replace("0..%all carry (%t4 = %t3, %z = 0.5)", "0..%m carry (%t4 = %t6, %z = %last)");
+    let both = Both::new(&text);
+    let wanted = both.interpreted("f", &[Arg::Array(&x)]);
+    for program in [Some(both.program()), both.printed()].into_iter().flatten() {
+        assert_eq!(both.native(program, "f", &[Arg::Array(&x)]).0, wanted);
+    }
+    assert!(cc::text(&both.module, &["f"]).unwrap().contains("\n  v8u v"));
+}
+
+/// What a batch gives all ways with a limit of the tape, by Cranelift on one thread first.
+fn limited(case: &Case, args: &[Arg], limit: u64) -> Vec<Ran> {
+    let native = |program| {
+        [1, 2, 3, 8].map(|threads| {
+            let options = wengert_runtime::Options {
+                tape_limit: Some(limit),
+                threads: std::num::NonZeroUsize::new(threads),
+                ..Default::default()
+            };
+            let both = Both { options, ..Both::of(case.both.module.clone()) };
+            both.native(program, &case.entry, args).0
+        })
+    };
+    let printed = case.both.printed().map(native);
+    native(case.both.program()).into_iter().chain(printed.into_iter().flatten()).collect()
 }
 
 /// The limit of the tape is that of a member: where eight need more, they run one by one.
@@ -374,28 +450,32 @@ fn a_tape_for_one_member_is_enough() {
     let args = case.args(0, 20);
     let (wanted, stats) = case.both.native(case.both.program(), &case.entry, &args);
     assert!(wanted.is_ok() && stats.tape_peak_bytes > 0);
-    let all = |case: &Case, limit: u64| {
-        let native = |program| {
-            [1, 2, 3, 8].map(|threads| {
-                let options = wengert_runtime::Options {
-                    tape_limit: Some(limit),
-                    threads: std::num::NonZeroUsize::new(threads),
-                    ..Default::default()
-                };
-                let both = Both { options, ..Both::of(case.both.module.clone()) };
-                both.native(program, &case.entry, &args).0
-            })
-        };
-        let printed = case.both.printed().map(native);
-        native(case.both.program()).into_iter().chain(printed.into_iter().flatten())
-    };
-    for ran in all(&case, stats.tape_peak_bytes) {
+    for ran in limited(&case, &args, stats.tape_peak_bytes) {
         assert_eq!(ran, wanted);
     }
-    for ran in all(&case, stats.tape_peak_bytes - 8) {
+    for ran in limited(&case, &args, stats.tape_peak_bytes - 8) {
         let fault = ran.unwrap_err();
         assert!(matches!(fault.kind, FaultKind::TapeLimit(_)), "{fault:?}");
         assert_eq!(fault.iterations.last(), Some(&(Span::default(), 17)), "{fault:?}");
+    }
+}
+
+/// So it is where members record for different times: the first one that needs more than there may be fails.
+#[test]
+fn a_tape_for_the_longest_member_is_enough() {
+    for text in [NEWTON, BARRIER, UNEQUAL, BRANCHES] {
+        let module = pipeline::module(&module(&settling(text)), "f").unwrap();
+        let members = settling_members(20, 3);
+        let case = case(&module, "f", (Some(&[0, 1]), &[0, 1, 2, 3]), &members).unwrap();
+        let args = case.args(0, 20);
+        let (wanted, stats) = case.both.native(case.both.program(), &case.entry, &args);
+        let peak = stats.tape_peak_bytes;
+        assert!(wanted.is_ok() && peak > 8);
+        for limit in [8 * peak, 3 * peak, peak, peak - 8, peak / 2, 8] {
+            let ran = limited(&case, &args, limit);
+            assert_eq!(ran[0].is_ok(), limit >= peak, "{limit} of {peak}{text}");
+            assert!(ran.iter().all(|other| *other == ran[0]), "{limit} of {peak}{text}\n{ran:?}");
+        }
     }
 }
 
