@@ -4,10 +4,12 @@
 //! their references; inputs are in [`data`]), [`hand`] (the same by hand, with [`hand_math`]; [`hand_scalar`]
 //! for one that looks ahead in lanes; ready to run in [`by_hand`]), [`measure`] (timing, with [`clock`]),
 //! [`all`] (everything in one report, with [`bandwidth`], [`compile_time`] and [`start`]),
-//! [`passes`] (what the fixed pipeline saves), [`lowering`] (how long text takes to become IR).
+//! [`passes`] (what the fixed pipeline saves), [`lowering`] (how long text takes to become IR),
+//! [`batches`] (many runs of a small function).
 
 pub mod all;
 pub mod bandwidth;
+pub mod batches;
 pub mod by_hand;
 pub mod catalogue;
 pub mod clock;

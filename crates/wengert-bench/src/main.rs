@@ -17,24 +17,29 @@
 //! `cargo run --release -p wengert-bench -- start [--json] [WORKLOAD ...]`
 //!
 //! Milliseconds until a gradient that was compiled before can be called.
+//!
+//! `cargo run --release -p wengert-bench -- batch [--json] [--seconds S]`
+//!
+//! Seconds for a hundred thousand runs of small functions, and for their gradients.
 
 use std::process::ExitCode;
 use wengert_bench::measure::measure;
 use wengert_bench::workload::{ALL, Workload};
-use wengert_bench::{all, lowering, passes, start};
+use wengert_bench::{all, batches, lowering, passes, start};
 
 const USAGE: &str = "usage: wengert-bench all [--long] [--json FILE] [--seconds S] [WORKLOAD ...]
        wengert-bench loops [--json] [--seconds S] [WORKLOAD ...]
        wengert-bench passes
        wengert-bench lower [--json] [--seconds S]
        wengert-bench start [--json] [WORKLOAD ...]
+       wengert-bench batch [--json] [--seconds S]
 workloads: a a0 b c c3 d d2 e f1 f2 f3 g h";
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
     let command = words.next();
     match command.as_deref() {
-        Some("all" | "loops" | "lower" | "start") => {}
+        Some("all" | "loops" | "lower" | "start" | "batch") => {}
         Some("passes") => return count_passes(),
         _ => {
             eprintln!("{USAGE}");
@@ -98,6 +103,9 @@ fn main() -> ExitCode {
     }
     if command.as_deref() == Some("lower") {
         return time_lowering(json, budget);
+    }
+    if command.as_deref() == Some("batch") {
+        return time_batches(json, budget);
     }
     if chosen.is_empty() {
         chosen.extend(ALL);
@@ -189,6 +197,21 @@ fn time_starting(json: bool, chosen: &[&'static Workload]) -> ExitCode {
         }
     }
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// How long batches take, one line for each way to run one.
+fn time_batches(json: bool, budget: f64) -> ExitCode {
+    if !json {
+        println!("{}", batches::heading());
+    }
+    let shown = &mut |row: batches::Row| println!("{}", if json { row.json() } else { row.line() });
+    match batches::measure(budget, shown) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("{e}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// How long lowering takes, one line per program.

@@ -267,12 +267,13 @@ impl Program {
         static NEVER: AtomicBool = AtomicBool::new(false);
         let interrupt = options.interrupt.as_deref().unwrap_or(&NEVER);
         let mut tapes = Tapes::new(options.tape_limit);
-        let needed = found.params.iter().filter(|p| p.ty == Type::Tape);
-        let bases: Result<Vec<usize>, NoTape> = needed.map(|_| tapes.open()).collect();
+        let linked = self.code.linked();
+        let given = found.params.iter().filter(|p| p.ty == Type::Tape).count();
+        let needed = given.max(usize::from(linked.own_tape));
+        let bases: Result<Vec<usize>, NoTape> = (0..needed).map(|_| tapes.open()).collect();
         let bases = bases.map_err(|NoTape| at_the_start(FaultKind::NoAddresses))?;
         let base = bases.first().copied().unwrap_or(0);
 
-        let linked = self.code.linked();
         // One more, in which a loop that has run as often as it may finds that it ends.
         let rounds = options.max_iterations.saturating_add(1);
         let threads = options.threads.or_else(|| std::thread::available_parallelism().ok());

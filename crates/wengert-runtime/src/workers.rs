@@ -7,6 +7,9 @@
 //! change each changes rows of its own. Where pieces begin and end is no matter for the results: sums over
 //! iterations are the program's own, over chunks that do not depend on who runs them.
 //!
+//! Where iterations make tapes of their own, each worker has one for all of its iterations, which may hold what the
+//! limit says: nothing is left on it from one to the next.
+//!
 //! A loop that takes less time than threads need to begin is run as a whole, by the caller.
 //!
 //! The tapes of all workers together may hold what the limit leaves beside the program's own tape when the loop
@@ -219,6 +222,11 @@ impl<'p> Workers<'p> {
             if tapes && worker.top == 0 {
                 let Some(base) = worker.context.open_tape() else { return k };
                 (worker.top, worker.highest) = (base, base);
+                if main.program.own_tape {
+                    let bytes = usize::try_from(main.tapes.bytes()).unwrap_or(usize::MAX);
+                    let limit = worker.context.tape_limit;
+                    worker.context.tape_limit = limit.min(base.saturating_add(bytes));
+                }
             }
             worker.context.depth = main.depth;
         }
@@ -258,6 +266,11 @@ impl<'p> Workers<'p> {
         let mut arrays = 0;
         for worker in &mut self.workers {
             arrays += worker.context.arrays.peak_bytes();
+            if worker.context.program.own_tape {
+                worker.highest = worker.highest.max(worker.context.tape_peak);
+                let held = (worker.highest - worker.context.tape_base) as u64;
+                self.tape_peak = self.tape_peak.max(held);
+            }
             worker.context.tapes.note(worker.highest);
             worker.context.tapes.close();
         }
@@ -296,7 +309,8 @@ pub(crate) unsafe fn drive<'p>(
             let worth = trips > 1 && trips <= MOST_TRIPS && worth(plan, trips);
             let count = main.threads.min(trips.min(PIECES) as usize);
             let worth = worth && count > 1 && pool(count - 1).is_some();
-            let count = if worth { workers.open(main, count, frame.tape.is_some()) } else { 0 };
+            let tapes = frame.tape.is_some() || main.program.own_tape;
+            let count = if worth { workers.open(main, count, tapes) } else { 0 };
             (count > 1).then(|| vec![Vec::new(); count])
         }
         Phase::Reverse => {

@@ -299,6 +299,18 @@ impl Array {
         Some(Array(Inner { shape, data }))
     }
 
+    /// Puts the members of an array of the same kind behind its own, along the first axis.
+    pub(crate) fn append(&mut self, other: Array) {
+        match (&mut self.0.data, other.0.data) {
+            (Data::F64(all), Data::F64(x)) => all.extend(x),
+            (Data::F32(all), Data::F32(x)) => all.extend(x),
+            (Data::I64(all), Data::I64(x)) => all.extend(x),
+            (Data::Bool(all), Data::Bool(x)) => all.extend(x),
+            _ => return,
+        }
+        self.0.shape[0] += other.0.shape[0];
+    }
+
     /// Adds the floats of an array of the same kind and shape.
     pub(crate) fn add(&mut self, other: &Array) {
         match (&mut self.0.data, &other.0.data) {

@@ -1,16 +1,19 @@
 //! Batches: a function run for many values of some of its arguments, on all cores.
 //!
 //! Every member of a batch is a run of its own, so it may take its own path and its own number of iterations, and
-//! has the bits it has alone. Derivatives by arguments that all members share are sums over the members, in an
+//! has the bits it has alone. Mostly all of them are one program, a parallel loop over the members ([`together`]), which runs
+//! on threads and, through C, in lanes; where there is none, each is a call. Derivatives by arguments that all members share are sums over the members, in an
 //! order that depends on their number only: a half of the members, and the other half (split at the greatest power
 //! of two below their number), each summed the same way. So the number of threads changes no bit.
+
+mod together;
 
 use crate::args::{Arg, Args, Wrt};
 use crate::array::Array;
 use crate::bind;
 use crate::error::{Error, ErrorKind};
 use crate::function::{Call, Evaluation, Function, Task};
-use crate::options::Stats;
+use crate::options::{Backend, Mode, Stats};
 use crate::value::Value;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -34,7 +37,7 @@ pub struct Batch<'f> {
 pub struct BatchEvaluation {
     /// What the function returned, one entry per result: an array with one entry per member along its first axis.
     pub values: Vec<Value>,
-    /// What it took; the tape is that of one member.
+    /// What it took; the tape is that of one member, or of the eight that run in lockstep.
     pub stats: Stats,
 }
 
@@ -52,7 +55,7 @@ pub struct BatchGradient {
     /// The derivative by each parameter, in the order asked for: by one that differs between the members, their
     /// derivatives along a first axis; by one that they share, the sum of their derivatives.
     pub grad: Vec<(String, Value)>,
-    /// What it took; the tape is that of one member.
+    /// What it took; the tape is that of one member, or of the eight that run in lockstep.
     pub stats: Stats,
 }
 
@@ -68,6 +71,8 @@ impl Function {
     /// first, along which the members of the batch lie.
     ///
     /// Members run on as many threads as [`Options::threads`](crate::Options::threads) says. Each may take its own path.
+    /// Mostly they are compiled as one loop, of which the C compiler's code runs eight iterations in lanes; functions that return
+    /// arrays, call themselves or have parallel loops of their own, and forward mode, take a call per member.
     ///
     /// ```
     /// use wengert::{Function, Wrt};
@@ -100,14 +105,19 @@ impl Batch<'_> {
 
     /// Runs it for every member.
     pub fn call(&self, args: impl Into<Args>) -> Result<BatchEvaluation, Error> {
+        let f = self.function;
         let members = self.members(args.into())?;
-        let program = self.function.program(&members.call, Task::Value)?;
-        let compile_seconds = members.call.elapsed();
-        let (part, stats) = self.run(&members, &|values, stats| {
-            Ok((self.function.run(&program, values, stats)?, Vec::new()))
-        })?;
-        let values = self.stacked(part.rows, "result")?;
-        Ok(BatchEvaluation { values, stats: Stats { compile_seconds, ..stats } })
+        let all = Task::Batch(members.over.clone());
+        let results = Results { own: vec![true; members.call.func().results.len()], like: &[] };
+        let alone = || {
+            let program = f.program(&members.call, Task::Value)?;
+            let one = move |values: &[&Value], stats: &mut Stats| {
+                Ok((f.run(&program, values, stats)?, Vec::new()))
+            };
+            Ok(Box::new(one) as Box<One<'_>>)
+        };
+        let part = self.run(&members, Some(all), &results, &alone)?;
+        Ok(BatchEvaluation { values: part.own, stats: part.stats })
     }
 
     /// Runs it for every member and differentiates its one result by parameters.
@@ -127,34 +137,40 @@ impl Batch<'_> {
         args: impl Into<Args>,
         wrt: impl Into<Wrt>,
     ) -> Result<BatchGradient, Error> {
+        let f = self.function;
         let members = self.members(args.into())?;
-        let by = self.function.by(&members.call, wrt.into())?;
-        self.function.one_float(&members.call)?;
-        let program = self.function.gradient_program(&members.call, &by)?;
-        let compile_seconds = members.call.elapsed();
+        let by = f.by(&members.call, wrt.into())?;
+        f.one_float(&members.call)?;
         let is_own: Vec<bool> = by.iter().map(|k| members.over.contains(k)).collect();
-        let (part, stats) = self.run(&members, &|values, stats| {
-            let (value, grad) =
-                self.function.differentiate(&members.call, &program, values, &by, stats)?;
-            let mut own = vec![value];
-            let mut shared = Vec::new();
-            for (d, is_own) in grad.into_iter().zip(&is_own) {
-                if *is_own { own.push(d) } else { shared.push(d) }
-            }
-            Ok((own, shared))
-        })?;
-        let mut own = self.stacked(part.rows, "derivative")?.into_iter();
+        // Forward mode takes a run per component of a member.
+        let all = match f.options.mode {
+            Mode::Reverse => Some(Task::BatchReverse(by.clone(), members.over.clone())),
+            Mode::Forward => None,
+        };
+        let own = std::iter::once(true).chain(is_own.iter().copied()).collect();
+        let results = Results { own, like: &by };
+        let alone = || {
+            let program = f.gradient_program(&members.call, &by)?;
+            let (members, by, is_own) = (&members, &by, &is_own);
+            let one = move |values: &[&Value], stats: &mut Stats| {
+                let (value, grad) = f.differentiate(&members.call, &program, values, by, stats)?;
+                let mut own = vec![value];
+                let mut shared = Vec::new();
+                for (d, is_own) in grad.into_iter().zip(is_own) {
+                    if *is_own { own.push(d) } else { shared.push(d) }
+                }
+                Ok((own, shared))
+            };
+            Ok(Box::new(one) as Box<One<'_>>)
+        };
+        let part = self.run(&members, all, &results, &alone)?;
+        let (mut own, mut shared) = (part.own.into_iter(), part.shared.into_iter());
         let values = own.next().map(|v| v.floats()).unwrap_or_default();
-        let mut shared = part.shared.into_iter();
         let grad = by.iter().zip(is_own).filter_map(|(k, is_own)| {
-            let name = self.function.tree().params[*k].name.text.clone();
+            let name = f.tree().params[*k].name.text.clone();
             Some((name, if is_own { own.next() } else { shared.next() }?))
         });
-        Ok(BatchGradient {
-            values,
-            grad: grad.collect(),
-            stats: Stats { compile_seconds, ..stats },
-        })
+        Ok(BatchGradient { values, grad: grad.collect(), stats: part.stats })
     }
 
     /// The members: what they share, and what each has of its own.
@@ -212,22 +228,51 @@ impl Batch<'_> {
         let first: Vec<Arg> =
             names.filter_map(|(name, value)| Some(Arg::from((name, value?)))).collect();
         let call = f.prepare(Args(first))?;
-        for (k, array) in over.iter().zip(&mut own) {
+        let mut values = call.values.clone();
+        for (k, array) in over.iter().zip(own) {
             let ty = call.func().param_types()[*k];
-            let elem = ty.elem().unwrap_or(array.elem());
-            match Value::Array(array.clone()).as_type(Type::of(elem, array.rank())) {
-                Some(Value::Array(converted)) => *array = converted,
-                _ => {
-                    let member = array.member(0);
-                    return Err(refused(bind::wrong_type(f.tree(), *k, &member, ty)));
-                }
-            }
+            let wanted = Type::of(ty.elem().unwrap_or(array.elem()), array.rank());
+            values[*k] = match Value::Array(array) {
+                value if value.ty() == wanted => value,
+                value => value.as_type(wanted).ok_or_else(|| {
+                    let member = value.as_array().map_or(value.clone(), |array| array.member(0));
+                    refused(bind::wrong_type(f.tree(), *k, &member, ty))
+                })?,
+            };
         }
-        Ok(Members { call, over, own, count })
+        Ok(Members { call, over, values, count })
     }
 
-    /// Runs every member; `one` gives what belongs to a member alone, and what is summed over them.
-    fn run(&self, members: &Members, one: &One<'_>) -> Result<(Part, Stats), Error> {
+    /// Runs every member: all by one program, where there is one, or one after the other.
+    fn run(
+        &self,
+        members: &Members,
+        all: Option<Task>,
+        results: &Results<'_>,
+        alone: &Alone<'_>,
+    ) -> Result<Whole, Error> {
+        // The interpreter takes as long either way.
+        let all = all.filter(|_| self.function.options.backend != Backend::Interp);
+        let program = match all {
+            Some(task) => self.function.program_if(&members.call, task)?,
+            None => None,
+        };
+        if let Some(program) = program {
+            let compile_seconds = members.call.elapsed();
+            if let Some(whole) = self.together(members, &program, results, alone)? {
+                return Ok(Whole { stats: Stats { compile_seconds, ..whole.stats }, ..whole });
+            }
+        }
+        let one = alone()?;
+        let compile_seconds = members.call.elapsed();
+        let (part, stats) = self.one_by_one(members, &*one)?;
+        let what = if results.like.is_empty() { "result" } else { "derivative" };
+        let own = self.stacked(part.rows, what)?;
+        Ok(Whole { own, shared: part.shared, stats: Stats { compile_seconds, ..stats } })
+    }
+
+    /// Runs every member by a call of its own; `one` gives what belongs to a member alone, and what is summed over them.
+    fn one_by_one(&self, members: &Members, one: &One<'_>) -> Result<(Part, Stats), Error> {
         let start = Instant::now();
         let failed = AtomicUsize::new(usize::MAX);
         let leaf = |k: usize| self.member(members, one, k, &failed);
@@ -259,7 +304,8 @@ impl Batch<'_> {
         if k > failed.load(Ordering::Relaxed) {
             return Err(None);
         }
-        let own: Vec<Value> = members.own.iter().map(|array| array.member(k)).collect();
+        let own = members.over.iter().filter_map(|at| members.values[*at].as_array());
+        let own: Vec<Value> = own.map(|array| array.member(k)).collect();
         let mut values: Vec<&Value> = members.call.values.iter().collect();
         for (at, value) in members.over.iter().zip(&own) {
             values[*at] = value;
@@ -319,6 +365,9 @@ impl Batch<'_> {
 /// What a member gives: what is its own, and what is summed over all of them.
 type One<'a> = dyn Fn(&[&Value], &mut Stats) -> Result<(Vec<Value>, Vec<Value>), Error> + Sync + 'a;
 
+/// Makes ready to run members one by one.
+type Alone<'a> = dyn Fn() -> Result<Box<One<'a>>, Error> + 'a;
+
 /// The error of a member; none where a member before it has failed.
 type Failed = Option<Box<Error>>;
 
@@ -328,9 +377,26 @@ struct Members {
     call: Call,
     /// The parameters that differ between members.
     over: Vec<usize>,
-    /// Their values.
-    own: Vec<Array>,
+    /// The arguments of the whole batch.
+    values: Vec<Value>,
     count: usize,
+}
+
+/// What the members give back.
+struct Results<'a> {
+    /// Whether a result is each member's own; otherwise it is summed over them.
+    own: Vec<bool>,
+    /// The parameters that derivatives have the shapes of. They are the last results.
+    like: &'a [usize],
+}
+
+/// What all members gave.
+struct Whole {
+    /// What is their own, one array per result, members along its first axis.
+    own: Vec<Value>,
+    /// What is summed over them.
+    shared: Vec<Value>,
+    stats: Stats,
 }
 
 /// What some members gave.

@@ -21,7 +21,7 @@ use wengert_core::lower::{self, Arg};
 use wengert_core::span::Diagnostic;
 use wengert_core::surface::names::nearest;
 use wengert_core::surface::{python, tree};
-use wengert_core::transform::{derivative, jvp, pipeline, vjp};
+use wengert_core::transform::{batch, derivative, jvp, pipeline, vjp};
 
 /// A function that can be run and differentiated.
 ///
@@ -40,7 +40,8 @@ pub struct Function {
 #[derive(Debug, Default)]
 struct Cache {
     lowered: HashMap<Vec<Arg>, Arc<Module>>,
-    compiled: HashMap<(Vec<Arg>, Task, Backend), Arc<Executable>>,
+    /// Nothing where there is no such program.
+    compiled: HashMap<(Vec<Arg>, Task, Backend), Option<Arc<Executable>>>,
 }
 
 /// A program made from a function.
@@ -54,6 +55,10 @@ pub(crate) enum Task {
     Reverse(Vec<usize>),
     /// Forward mode along the second of these sets of parameters, of reverse mode by the first.
     Products(Vec<usize>, Vec<usize>),
+    /// The function over many values of these parameters.
+    Batch(Vec<usize>),
+    /// Reverse mode by the first of these sets of parameters, over many values of the second.
+    BatchReverse(Vec<usize>, Vec<usize>),
 }
 
 /// The result of [`Function::call`].
@@ -223,6 +228,16 @@ impl Function {
     }
 
     pub(crate) fn program(&self, call: &Call, task: Task) -> Result<Arc<Executable>, Error> {
+        let program = self.program_if(call, task)?;
+        Ok(program.unwrap_or_else(|| unreachable!("only batches may have no program of their own")))
+    }
+
+    /// The program for a task, if there is one: of a batch there may be none.
+    pub(crate) fn program_if(
+        &self,
+        call: &Call,
+        task: Task,
+    ) -> Result<Option<Arc<Executable>>, Error> {
         let key = (call.kinds.clone(), task, self.options.backend);
         if let Some(program) = self.cache().compiled.get(&key) {
             return Ok(program.clone());
@@ -245,12 +260,25 @@ impl Function {
                 let twice = derivative::jvp_of(&once.map_err(wrong)?, &gradient, along, 1);
                 (twice.map_err(wrong)?, format!("{gradient}.jvp"))
             }
+            Task::Batch(_) | Task::BatchReverse(..) => {
+                let func = match &key.1 {
+                    Task::BatchReverse(by, over) => batch::gradients(&call.module, name, by, over),
+                    Task::Batch(over) => Ok(batch::values(call.func(), over)),
+                    _ => Ok(None),
+                };
+                let Some(func) = func.map_err(wrong)? else {
+                    self.cache().compiled.insert(key, None);
+                    return Ok(None);
+                };
+                let entry = func.name.to_string();
+                (Module::of(func), entry)
+            }
         };
         verify::module(&module).map_err(wrong)?;
         let program = Executable::new(module, entry, self.options.backend);
         let program = Arc::new(program.map_err(|e| self.error(ErrorKind::Backend, e))?);
-        self.cache().compiled.insert(key, program.clone());
-        Ok(program)
+        self.cache().compiled.insert(key, Some(program.clone()));
+        Ok(Some(program))
     }
 
     pub(crate) fn run<V: Borrow<Value>>(

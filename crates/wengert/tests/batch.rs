@@ -6,6 +6,7 @@ use wengert::{
 
 const PROGRAMS: &str = "
 import numpy as np
+import wengert
 
 def root(a, x0):
     x = x0
@@ -38,6 +39,47 @@ def ragged(n: int):
 
 def plain(x):
     return 2.0 * x
+
+def pendulum(theta, omega, g, h):
+    for k in range(20):
+        omega = omega - h * g * np.sin(theta)
+        theta = theta + h * omega
+    return 0.5 * omega * omega + g * (1.0 - np.cos(theta))
+
+def path(z, rate, weights):
+    price = 1.0
+    for k in range(len(z)):
+        if z[k] > 0.9:
+            break
+        price = price * np.exp(rate + weights[k] * z[k])
+    return max(price - 0.9, 0.0)
+
+def written(x, k):
+    for i in range(1, len(x)):
+        x[i] = x[i] * x[i - 1] + k
+    return x[len(x) - 1] + np.sum(x * x)
+
+def steps(x, n: int, table):
+    total = x
+    for i in range(n):
+        assert total < 1e6
+        total = total * 1.5 + table[i]
+    return total
+
+def factorial(x, n: int):
+    return x if n <= 1 else x * n * factorial(x, n - 1)
+
+def spread(x, w):
+    total = 0.0
+    for i in wengert.parallel(range(len(w))):
+        total += w[i] * x * x
+    return total
+
+def length(x):
+    total = np.float32(0.0)
+    for i in range(len(x)):
+        total += np.float32(x[i]) * np.float32(x[i])
+    return total
 ";
 
 fn function(name: &str, options: Options) -> Function {
@@ -203,4 +245,166 @@ fn a_batch_can_be_interrupted() {
     let f = function("plain", Options { interrupt: Some(stop), ..threads(2) });
     let error = f.batch(["x"]).call((vec![1.0, 2.0],)).unwrap_err();
     assert_eq!(error.fault().map(|f| &f.kind), Some(&FaultKind::Interrupted));
+}
+
+/// Values that members have of their own: an array with a row for each, as a batch is given it, and the rows.
+fn rows(members: usize, shape: &[usize], at: usize) -> (Value, Vec<Value>) {
+    let size: usize = shape.iter().product();
+    let all: Vec<f64> = (0..members * size).map(|k| number(k + at)).collect();
+    let row = |k: usize| -> Value {
+        let row = all[k * size..(k + 1) * size].to_vec();
+        if shape.is_empty() { row[0].into() } else { Array::new(shape, row).unwrap().into() }
+    };
+    let alone = (0..members).map(row).collect();
+    let whole: Vec<usize> = std::iter::once(members).chain(shape.iter().copied()).collect();
+    (Array::new(whole, all).unwrap().into(), alone)
+}
+
+fn given(values: Vec<Value>) -> Args {
+    values.into_iter().collect()
+}
+
+/// Functions with arguments for a member, and those that differ between members.
+fn cases() -> Vec<(&'static str, Vec<Value>, Vec<&'static str>)> {
+    let (vector, weights): (Vec<f64>, Vec<f64>) =
+        ((0..5).map(number).collect(), (0..5).map(|k| number(k + 50)).collect());
+    let numbers = || vec![0.3.into(), 0.1.into(), 9.81.into(), 0.01.into()];
+    let path = || vec![vector.clone().into(), 0.01.into(), weights.clone().into()];
+    let written = || vec![vector.clone().into(), 0.4.into()];
+    vec![
+        ("pendulum", numbers(), vec!["theta", "omega"]),
+        ("pendulum", numbers(), vec!["h"]),
+        ("path", path(), vec!["z"]),
+        ("path", path(), vec!["rate"]),
+        ("path", path(), vec!["weights", "z"]),
+        ("written", written(), vec!["x"]),
+        ("written", written(), vec!["k"]),
+        ("factorial", vec![1.1.into(), 5.into()], vec!["x"]),
+        ("spread", vec![1.1.into(), vector.clone().into()], vec!["x"]),
+        ("length", vec![vector.clone().into()], vec!["x"]),
+    ]
+}
+
+/// By every backend, on any number of threads, in groups and beside them: values and gradients of members are those
+/// they have alone, and what they share is the sum.
+#[test]
+fn batches_of_all_sizes_are_their_members() {
+    let compiler = wengert_runtime::cc::toolchain::Toolchain::get();
+    for backend in [Backend::Jit, Backend::Auto].into_iter().chain(compiler.map(|_| Backend::Cc)) {
+        for (name, args, over) in cases() {
+            let f = function(name, Options { backend, ..Options::default() });
+            let names: Vec<String> = f.parameters().map(str::to_string).collect();
+            let is_own = |k: usize| over.contains(&names[k].as_str());
+            let most = 40;
+            let given_rows: Vec<(Value, Vec<Value>)> =
+                args.iter().enumerate().map(|(k, arg)| rows(most, arg.shape(), 100 * k)).collect();
+            let member = |m: usize| -> Vec<Value> {
+                let own =
+                    |k: usize| if is_own(k) { given_rows[k].1[m].clone() } else { args[k].clone() };
+                (0..args.len()).map(own).collect()
+            };
+            let alone: Vec<_> =
+                (0..most).map(|m| f.value_and_grad(given(member(m)), Wrt::All).unwrap()).collect();
+            for count in [1, 2, 7, 8, 9, 23, 40] {
+                let whole = |k: usize| match is_own(k) {
+                    true => rows(count, args[k].shape(), 100 * k).0,
+                    false => args[k].clone(),
+                };
+                let whole: Vec<Value> = (0..args.len()).map(whole).collect();
+                for n in [1, 2, 3, 8] {
+                    let f = function(name, Options { backend, ..threads(n) });
+                    let batch = f.batch(over.iter().copied());
+                    let about = format!("{name} over {over:?} by {backend:?}: {count} on {n}");
+                    let g = batch.value_and_grad(given(whole.clone()), Wrt::All).unwrap();
+                    let values: Vec<u64> = g.values.iter().map(|v| v.to_bits()).collect();
+                    let wanted: Vec<u64> =
+                        alone[..count].iter().map(|g| g.value.to_bits()).collect();
+                    assert_eq!(values, wanted, "{about}");
+                    let run = batch.call(given(whole.clone())).unwrap();
+                    assert_eq!(bits(&run.values[0]), wanted, "{about}");
+                    for (k, name) in names.iter().enumerate() {
+                        let Some(found) = g.get(name) else { continue };
+                        let each: Vec<Vec<f64>> = alone[..count]
+                            .iter()
+                            .map(|g| match g.get(name).unwrap() {
+                                Value::Array(x) => x.to_f64().unwrap(),
+                                number => vec![number.as_f64().unwrap()],
+                            })
+                            .collect();
+                        let wanted = if is_own(k) { each.concat() } else { summed(&each) };
+                        let wanted: Vec<u64> = wanted.into_iter().map(f64::to_bits).collect();
+                        assert_eq!(bits(found), wanted, "{about}, by {name}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The lowest member that fails is told of in the words of a call of its own.
+#[test]
+fn members_fail_as_they_do_alone() {
+    let compiler = wengert_runtime::cc::toolchain::Toolchain::get();
+    for backend in [Backend::Jit, Backend::Interp].into_iter().chain(compiler.map(|_| Backend::Cc))
+    {
+        for bad in [0, 5, 8, 22] {
+            // Beyond the end of an array, and a condition that does not hold.
+            for (x, n) in [(0.5, 9_i64), (1e7, 3)] {
+                let is_bad = |m: usize| m == bad || m == 22;
+                let xs: Vec<f64> = (0..23).map(|m| if is_bad(m) { x } else { 0.5 }).collect();
+                let ns: Vec<i64> =
+                    (0..23).map(|m| if is_bad(m) { n } else { m as i64 % 5 }).collect();
+                let table = vec![0.1, 0.2, 0.3, 0.4];
+                let alone = function("steps", Options { backend, ..Options::default() });
+                let alone = alone.value_and_grad((x, n, table.clone()), ["x"]).unwrap_err();
+                for threads in [1, 2, 3, 8] {
+                    let f = function(
+                        "steps",
+                        Options { backend, threads: Some(threads), ..Options::default() },
+                    );
+                    let args = || (xs.clone(), ns.clone(), table.clone());
+                    for error in [
+                        f.batch(["x", "n"]).value_and_grad(args(), ["x", "table"]).unwrap_err(),
+                        f.batch(["x", "n"]).call(args()).unwrap_err(),
+                    ] {
+                        assert_eq!(
+                            error.fault().map(|f| (&f.span, &f.iterations)),
+                            alone.fault().map(|f| (&f.span, &f.iterations))
+                        );
+                        let told = format!(
+                            "member {bad} of the batch: {}",
+                            alone.diagnostics()[0].message
+                        );
+                        assert_eq!(error.diagnostics()[0].message, told);
+                        assert_eq!(error.diagnostics()[0].labels, alone.diagnostics()[0].labels);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Each member may record as much as the limit says, and no more.
+#[test]
+fn the_limit_of_the_tape_is_that_of_a_member() {
+    let compiler = wengert_runtime::cc::toolchain::Toolchain::get();
+    for backend in [Backend::Jit].into_iter().chain(compiler.map(|_| Backend::Cc)) {
+        let options = |limit| Options { backend, tape_limit: limit, ..threads(2) };
+        let x: Vec<f64> = (0..50).map(number).collect();
+        let args = || (x.clone(), 0.5, 100);
+        let one = function("decay", options(None)).value_and_grad((0.3, 0.5, 100), ["x"]).unwrap();
+        let needed = one.stats.tape_bytes;
+        assert!(needed > 0);
+        let free =
+            function("decay", options(None)).batch(["x"]).value_and_grad(args(), ["x"]).unwrap();
+        // Of eight at once it may be eight times as much.
+        assert!((needed / 2..=8 * needed).contains(&free.stats.tape_bytes), "{:?}", free.stats);
+        let f = function("decay", options(Some(needed)));
+        let limited = f.batch(["x"]).value_and_grad(args(), ["x"]).unwrap();
+        assert_eq!(limited.grad, free.grad);
+        assert!(limited.stats.tape_bytes <= needed);
+        let f = function("decay", options(Some(needed / 2)));
+        let error = f.batch(["x"]).value_and_grad(args(), ["x"]).unwrap_err();
+        refused(error, ErrorKind::Run, "member 0 of the batch: the tape");
+    }
 }

@@ -121,6 +121,53 @@ def summed(x, s):
         total += x[i] * x[i]
     return total * s + 0.01 * count
 
+def kepler(M, e):
+    total = 0.0
+    for i in wengert.parallel(range(len(M))):
+        E = M[i]
+        step = 1.0
+        rounds = 0
+        while abs(step) > 1e-12 and rounds < 50:
+            step = (E - e * math.sin(E) - M[i]) / (1 - e * math.cos(E))
+            E = E - step
+            rounds += 1
+        total += E * E + 0.001 * rounds
+    return total
+
+def barrier(Z, drift, scale):
+    n, steps = Z.shape
+    total = 0.0
+    for i in wengert.parallel(range(n)):
+        x = 0.0
+        for t in range(steps):
+            old = x
+            x = math.sin(x) + drift + scale * Z[i, t]
+            if x > 0.9:
+                total += t + (0.9 - old) / (x - old)
+                break
+            if x < -0.8:
+                x = x * x * scale
+                break
+        total += x * x
+    return total
+
+def staircase(x, s):
+    n = len(x)
+    y = np.zeros(n)
+    for i in wengert.parallel(range(n)):
+        v = x[i]
+        for k in range(i % 5, (i * 7) % 11):
+            v = math.sin(v * s) + 0.1 * k
+            w = v
+            while w > 0.3:
+                w = w * 0.5 * s
+            v = v + w
+        if v > 0.5:
+            for k in range(i % 4):
+                v = v * math.exp(-v)
+        y[i] = v
+    return np.sum(y * y)
+
 def looked_up(x, index):
     total = 0.0
     for i in wengert.parallel(range(len(index))):
@@ -190,6 +237,9 @@ fn cases(n: usize) -> Vec<(&'static str, Vec<Value>)> {
         ("strided", vec![vector(n, 9).into(), v(0.9)]),
         ("early", vec![vector(n, 10).into(), v(0.4)]),
         ("summed", vec![vector(n, 11).into(), v(0.6)]),
+        ("kepler", vec![positive(n).into(), v(0.6)]),
+        ("barrier", vec![matrix(n, 9, 12), v(0.05), v(0.7)]),
+        ("staircase", vec![vector(n, 13).into(), v(0.8)]),
     ]
 }
 
@@ -228,9 +278,9 @@ fn backends_and_threads_give_the_same_bits() {
 
 #[test]
 fn the_c_compiler_gives_the_same_bits() {
-    for (name, args) in cases(65) {
+    for (name, args) in cases(65).into_iter().chain(cases(20)) {
         let wanted = all_bits(&function(name, options(Backend::Interp, 1)), &args);
-        for threads in [1, 2, 3] {
+        for threads in [1, 2, 3, 8] {
             let f = function(name, options(Backend::Cc, threads));
             assert_eq!(all_bits(&f, &args), wanted, "{name} {threads}");
         }
@@ -371,6 +421,40 @@ def long(x, rounds: int):
             runner.join().unwrap().unwrap();
         }
     }
+}
+
+/// The same where iterations run in lockstep, in a loop that each of them leaves at another time.
+#[test]
+fn an_interrupt_ends_loops_in_lockstep() {
+    let text = "
+import math
+import wengert
+
+def long(x, rounds: float):
+    total = 0.0
+    for i in wengert.parallel(range(len(x))):
+        s = x[i]
+        k = x[i]
+        while k < rounds:
+            s = math.sin(s)
+            k += 1.0
+        total += s
+    return total
+";
+    let stop = Arc::new(AtomicBool::new(false));
+    let interrupt = Some(stop.clone());
+    let f = Function::from_source(text, "long").unwrap();
+    let f = f.with_options(Options { interrupt, ..options(Backend::Cc, 1) });
+    let run = move |rounds| f.call(given(vec![vector(1000, 1).into(), Value::Float(rounds)]));
+    run(1000.0).unwrap();
+    let (done, ended) = mpsc::channel();
+    let runner = thread::spawn(move || done.send(run(1e8)));
+    thread::sleep(Duration::from_millis(200));
+    assert!(ended.try_recv().is_err(), "it has ended before it was interrupted");
+    stop.store(true, Ordering::Relaxed);
+    let error = ended.recv_timeout(Duration::from_secs(60)).expect("it goes on").unwrap_err();
+    assert!(matches!(error.fault().unwrap().kind, FaultKind::Interrupted), "{error}");
+    runner.join().unwrap().unwrap();
 }
 
 #[test]

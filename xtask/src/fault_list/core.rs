@@ -16,6 +16,7 @@ const FMA: Tests = &[(CORE, "generated"), (CORE, "arrays"), (CORE, "filetests")]
 const HOIST: Tests = &[(CORE, "generated"), (CORE, "filetests")];
 const FAULTY: Tests = &[(CORE, "filetests"), (CORE, "generated")];
 const MADE: Tests = &[(CORE, "lib")];
+const BATCH: Tests = &[(WHOLE, "batch")];
 
 pub(super) const FAULTS: &[Fault] = &[
     // Values of the program that are computed again are fused like adjoints.
@@ -593,5 +594,29 @@ pub(super) const FAULTS: &[Fault] = &[
         from: "(name, results, body, values).hash(state);",
         to: "let _ = body;\n        (name, results, values).hash(state);",
         tests: MADE,
+    },
+    // A member of a batch writes its derivatives where another's belong.
+    Fault {
+        name: "batch-place",
+        file: "crates/wengert-core/src/transform/batch.rs",
+        from: "copier.bind(rows.place, *place);",
+        to: "copier.bind(rows.place, member);",
+        tests: MADE,
+    },
+    // Members of a batch share an array that each of them writes into.
+    Fault {
+        name: "batch-shared-copy",
+        file: "crates/wengert-core/src/transform/batch.rs",
+        from: "b.op(Op::Copy, &[*x])[0]",
+        to: "*x",
+        tests: MADE,
+    },
+    // Derivatives that members share are summed up one after the other.
+    Fault {
+        name: "batch-sum-order",
+        file: "crates/wengert/src/batch/together.rs",
+        from: "self.parts.pop_if(|(n, _)| *n == count)",
+        to: "self.parts.pop_if(|(n, _)| *n >= count)",
+        tests: BATCH,
     },
 ];

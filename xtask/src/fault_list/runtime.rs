@@ -320,4 +320,84 @@ pub(super) const FAULTS: &[Fault] = &[
         to: "*x = self.choose(condition, *x, *x);\n                let _ = y;",
         tests: NATIVE,
     },
+    // A lane that has left a loop goes on with what it carries.
+    Fault {
+        name: "lanes-left-unheld",
+        file: "crates/wengert-runtime/src/jit/lanes/uneven.rs",
+        from: "state.slots[i] = self.choose(state.going, yielded, state.slots[i]);",
+        to: "state.slots[i] = yielded;",
+        tests: NATIVE,
+    },
+    // On the way back lanes join a loop an iteration late.
+    Fault {
+        name: "lanes-join-late",
+        file: "crates/wengert-runtime/src/jit/lanes/uneven.rs",
+        from: "icmp(IntCC::SignedGreaterThanOrEqual, here, joins)",
+        to: "icmp(IntCC::SignedGreaterThan, here, joins)",
+        tests: NATIVE,
+    },
+    // On the way back the iterations of a lane count from where the loop begins, not from where it joins.
+    Fault {
+        name: "lanes-count-together",
+        file: "crates/wengert-runtime/src/jit/lanes/uneven.rs",
+        from: "let since = self.b.ins().isub(here, joins);",
+        to: "let since = here;",
+        tests: NATIVE,
+    },
+    // Records of lanes that need no way back are left on the tape.
+    Fault {
+        name: "lanes-records-left",
+        file: "crates/wengert-runtime/src/jit/lanes/uneven.rs",
+        from: "records = self.b.ins().isub(records, early);",
+        to: "records = self.b.ins().iadd(early, early);",
+        tests: NATIVE,
+    },
+    // Records that lanes write before they leave a loop lie among those of lanes that go on.
+    Fault {
+        name: "lanes-early-records",
+        file: "crates/wengert-runtime/src/jit/lanes/look.rs",
+        from: "let written = !early || !uneven;",
+        to: "let written = early || !early || !uneven;",
+        tests: NATIVE,
+    },
+    // An iteration takes back what it has recorded in another order than a group.
+    Fault {
+        name: "lanes-not-mirrored",
+        file: "crates/wengert-runtime/src/jit/lanes/mirror.rs",
+        from: "Some(_) => return None,",
+        to: "Some(_) => {}",
+        tests: NATIVE,
+    },
+    // On the way back a group comes to the first side of a branch first.
+    Fault {
+        name: "lanes-sides-in-order",
+        file: "crates/wengert-runtime/src/jit/lanes/flow.rs",
+        from: "let down = given.is_some() && takes_back(inst);",
+        to: "let down = given.is_some() && takes_back(inst) && inst.blocks.is_empty();",
+        tests: NATIVE,
+    },
+    // Eight iterations that have no room for their records are taken to fail, though each of them has.
+    Fault {
+        name: "lanes-full",
+        file: "crates/wengert-runtime/src/jit/lanes/memory.rs",
+        from: "self.b.ins().brif(over, decline, &[], on, &[]);",
+        to: "let bail = [decline, self.lockstep().bail][1];\n            self.b.ins().brif(over, bail, &[], on, &[]);",
+        tests: NATIVE,
+    },
+    // Eight iterations have changed something before they find that there is no room for their records.
+    Fault {
+        name: "lanes-record-late",
+        file: "crates/wengert-runtime/src/jit/lanes/look.rs",
+        from: "Op::Push => !*changed,",
+        to: "Op::Push => true,",
+        tests: NATIVE,
+    },
+    // A tape of an iteration's own may hold more on a thread than the limit says.
+    Fault {
+        name: "own-tape-limit",
+        file: "crates/wengert-runtime/src/workers.rs",
+        from: "limit.min(base.saturating_add(bytes))",
+        to: "limit.max(base.saturating_add(bytes))",
+        tests: NATIVE,
+    },
 ];

@@ -28,7 +28,7 @@ pub struct Coverage {
 }
 
 /// What is looked for in programs.
-pub const FEATURES: [&str; 23] = [
+pub const FEATURES: [&str; 24] = [
     "a loop",
     "nested loops",
     "a while loop",
@@ -51,6 +51,7 @@ pub const FEATURES: [&str; 23] = [
     "shapes rearranged",
     "calls",
     "parallel loops",
+    "parallel loops with exits inside",
     "errors at other arguments",
 ];
 
@@ -162,7 +163,10 @@ impl Find<'_> {
                 let computing = exits().any(|e| !e.blocks[0].insts.is_empty());
                 let (swapped, changed) = (self.is_swapped(body), self.changes_shape(body));
                 self.note("a loop", true);
+                let mut inside = false;
+                body.walk(&mut |i| inside |= i.op == Op::ExitIf);
                 self.note("parallel loops", body.parallel);
+                self.note("parallel loops with exits inside", body.parallel && inside);
                 self.note("nested loops", in_loop);
                 self.note("a while loop", inst.op == Op::While);
                 self.note("carried arrays", arrays);

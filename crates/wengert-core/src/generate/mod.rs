@@ -22,6 +22,7 @@ pub mod case;
 mod compose;
 mod control;
 pub mod coverage;
+mod parallel;
 pub mod program;
 mod scalar;
 pub mod shrink;

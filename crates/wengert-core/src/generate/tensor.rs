@@ -67,7 +67,7 @@ impl Generator {
         self.see_array(x);
     }
 
-    fn see_array(&mut self, x: Value) {
+    pub(super) fn see_array(&mut self, x: Value) {
         let ty = self.b.ty(x);
         self.see(x, ty);
     }
@@ -341,31 +341,6 @@ impl Generator {
         let tail = self.b.filled(&[one], s);
         let longer = built(arrays::concatenate(&mut self.b, &[x, tail], 0));
         self.keep_short(longer);
-    }
-
-    /// A loop whose iterations each change their own element, reading others of another array.
-    fn parallel_map(&mut self) {
-        let Some(x) = self.take_where(|ty| ty == Type::VECTOR) else {
-            return self.load_statement();
-        };
-        let n = self.b.op(Op::Len, &[x])[0];
-        let (s, other) = (self.state_float(), self.readable_where(|ty| ty == Type::VECTOR));
-        let looped = arrays::repeat(&mut self.b, n, &[x], |b, i, carry| {
-            let own = b.load(carry[0], i);
-            let seen = match other {
-                Some(y) => {
-                    let m = b.op(Op::Len, &[y])[0];
-                    let at = b.prim(Prim::IMod, &[i, m]);
-                    b.load(y, at)
-                }
-                None => s,
-            };
-            let v = b.fma(own, s, seen);
-            let v = b.prim(Prim::Sin, &[v]);
-            vec![b.store(carry[0], i, v)]
-        });
-        self.b.mark_parallel();
-        self.see_array(looped[0]);
     }
 
     /// Takes an array of any rank over.

@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`emit`] (the rule table, evaluated into IR), [`activity`] (what carries a
 //! derivative), [`jvp`] (forward mode), [`vjp`] (reverse mode), [`flat`] and [`derivative`] (derivatives of
-//! derivatives), then the passes. Before differentiation:
+//! derivatives), [`batch`] (many members at once), then the passes. Before differentiation:
 //! [`inline`], [`simplify`], [`unroll`], [`scalars`], [`views`], [`hoist`], [`carries`], [`dce`], [`fma`]; after it:
 //! [`stores`], [`registers`], [`rotate`], [`expand`], [`branches`], [`order`]. [`pipeline`] is the fixed order they run in, [`account`] what the
 //! first ones save.
@@ -11,6 +11,7 @@
 
 pub mod account;
 pub mod activity;
+pub mod batch;
 pub mod branches;
 mod calls;
 pub mod carries;

@@ -45,7 +45,8 @@ pub(super) fn has_lanes(text: &str) -> bool {
     text.contains("v8d") || text.contains("v8u")
 }
 
-/// Eight lanes. What compilers have no operation for is a loop, which they make one instruction of. Nothing of this is
+/// Eight lanes. What compilers have no operation for is a loop, which they make one instruction of; GCC does not where a
+/// mask is looked at. Nothing of this is
 /// called from elsewhere, so how vectors are handed over is no matter.
 const LANES: &str = "\
 #pragma GCC diagnostic ignored \"-Wpsabi\"
@@ -72,7 +73,14 @@ LANES v8d v8d_floor(v8d x) { v8d r; for (int k = 0; k < 8; k++) r[k] = __builtin
 LANES v8d v8d_nearest(v8d x) { v8d r; for (int k = 0; k < 8; k++) r[k] = __builtin_nearbyint(x[k]); return r; }
 LANES v8u v8u_whole(v8d x) { v8u r; for (int k = 0; k < 8; k++) r[k] = whole(x[k]); return r; }
 LANES v8u v8u_mulh(v8u x, v8u y) { v8u r; for (int k = 0; k < 8; k++) r[k] = (u64)(((unsigned __int128)x[k] * y[k]) >> 64); return r; }
+#if defined(__AVX512F__) && defined(__has_builtin)
+#if __has_builtin(__builtin_ia32_ptestmq512)
+#define v8u_any(m) (__builtin_ia32_ptestmq512((v8i)(m), (v8i)(m), (u8)-1) != 0)
+#endif
+#endif
+#ifndef v8u_any
 LANES u8 v8u_any(v8u m) { u64 r = 0; for (int k = 0; k < 8; k++) r |= m[k]; return r != 0; }
+#endif
 ";
 
 /// The runtime's functions, set when a library is loaded.

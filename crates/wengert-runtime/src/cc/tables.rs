@@ -53,7 +53,7 @@ impl Tabled {
     /// Whether everything in it is in its range.
     fn fits(&self, wanted: usize) -> bool {
         let Tabled { framed, ways } = self;
-        let Ways { entries, plans, pieces, sites, kernels, several_tapes: _, max_loops } = ways;
+        let Ways { entries, plans, pieces, sites, kernels, max_loops, .. } = ways;
         let is_function = |k: &usize| k < framed;
         let plan = |(record, reverse, advance): &(usize, usize, Option<usize>)| {
             [Some(record), Some(reverse), advance.as_ref()].into_iter().flatten().all(is_function)
@@ -291,7 +291,9 @@ macro_rules! cases {
 
 fields!(Tables { host, library, programs });
 fields!(Tabled { framed, ways });
-fields!(Ways<usize> { entries, plans, pieces, sites, kernels, several_tapes, max_loops });
+fields!(Ways<usize> {
+    entries, plans, pieces, sites, kernels, several_tapes, own_tape, max_loops
+});
 fields!(Pieces { forward, reverse, span });
 fields!(Frame { params, results, arrays, ended, tape });
 fields!(Site { kind, span, loops });

@@ -102,7 +102,28 @@ impl<'m> Graph<'m> {
     /// Whether a run may have more than one tape.
     pub(super) fn several_tapes(&self) -> bool {
         let tapes = |f: &Func| f.param_types().iter().filter(|t| **t == Type::Tape).count();
-        self.infos.values().any(|info| info.makes_tapes) || self.funcs.iter().any(|f| tapes(f) > 1)
+        let makes = !self.own_tape() && self.infos.values().any(|info| info.makes_tapes);
+        makes || self.funcs.iter().any(|f| tapes(f) > 1)
+    }
+
+    /// Whether each iteration of a parallel loop makes a tape, and nothing else has to do with one. Then a thread needs
+    /// no more than one, which begins anew with every iteration: what is made in one is not seen in the next.
+    pub(super) fn own_tape(&self) -> bool {
+        let mut made = Vec::new();
+        for func in &self.funcs {
+            func.body.walk(&mut |inst| {
+                if inst.op == Op::Tape {
+                    made.push(&*func.name);
+                }
+            });
+        }
+        let [maker] = made[..] else { return false };
+        let only_run = |plan: &&LoopPlan| plan.parallel && plan.is_only_run();
+        let in_iterations = self.plans.iter().copied().filter(only_run);
+        let hands = |f: &Func| f.results.iter().chain(&f.param_types()).any(|t| *t == Type::Tape);
+        in_iterations.into_iter().any(|plan| *plan.advance == *maker)
+            && !self.info(maker).counted
+            && !self.funcs.iter().any(|f| hands(f))
     }
 
     /// How pieces of a parallel loop can run at the same time: if each of its functions hands back the storage it is

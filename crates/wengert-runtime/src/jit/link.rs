@@ -90,6 +90,8 @@ pub(crate) struct Linked {
     pub(crate) kernels: Vec<Kernel>,
     /// Whether a run may have more than one tape.
     pub(crate) several_tapes: bool,
+    /// Whether it has one that begins anew with every iteration of a parallel loop.
+    pub(crate) own_tape: bool,
     /// The deepest nesting of loops around a site.
     pub(crate) max_loops: usize,
 }
@@ -105,16 +107,18 @@ pub(crate) struct Ways<F> {
     pub(crate) sites: Vec<Site>,
     pub(crate) kernels: Vec<Kernel>,
     pub(crate) several_tapes: bool,
+    pub(crate) own_tape: bool,
     pub(crate) max_loops: usize,
 }
 
 impl<F> Ways<F> {
     /// The same with each function as something else.
     pub(crate) fn map<G>(self, mut f: impl FnMut(F) -> G) -> Ways<G> {
-        let Ways { entries, plans, pieces, sites, kernels, several_tapes, max_loops } = self;
+        let Ways { entries, plans, pieces, sites, kernels, several_tapes, own_tape, max_loops } =
+            self;
         let entries = entries.into_iter().map(&mut f).collect();
         let plans = plans.into_iter().map(|(r, v, a)| (f(r), f(v), a.map(&mut f))).collect();
-        Ways { entries, plans, pieces, sites, kernels, several_tapes, max_loops }
+        Ways { entries, plans, pieces, sites, kernels, several_tapes, own_tape, max_loops }
     }
 }
 
@@ -141,6 +145,7 @@ impl Ways<Step> {
             sites,
             kernels: self.kernels,
             several_tapes: self.several_tapes,
+            own_tape: self.own_tape,
             max_loops: self.max_loops,
         }
     }

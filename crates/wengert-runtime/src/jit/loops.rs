@@ -310,7 +310,7 @@ impl Emitter<'_, '_, '_> {
     }
 
     /// Whether code pushes, and whether it pops.
-    fn tape_effect(&self, block: &Block) -> (bool, bool) {
+    pub(super) fn tape_effect(&self, block: &Block) -> (bool, bool) {
         let (mut pushes, mut pops) = (false, false);
         block.walk(&mut |inst| {
             let callee = match &inst.op {

@@ -180,7 +180,12 @@ fn in_lockstep(graph: &Graph, declared: &HashMap<Arc<str>, Declared>) -> HashMap
             true => vec![look(&plan.advance, Order::Up)],
             false => vec![look(&plan.record, Order::Up), look(&plan.reverse, Order::Down)],
         };
-        found.extend(ways.into_iter().collect::<Option<Vec<_>>>().into_iter().flatten());
+        let ways = ways.into_iter().collect::<Option<Vec<_>>>();
+        let alike = |ways: &Vec<(Arc<str>, Lanes)>| match &ways[..] {
+            [record, reverse] => record.1.fits(&reverse.1),
+            _ => true,
+        };
+        found.extend(ways.filter(alike).into_iter().flatten());
     }
     found
 }
@@ -262,6 +267,8 @@ struct Compiler<'l> {
     kernels: Vec<Kernel>,
     /// Whether a run may have more than one tape.
     several_tapes: bool,
+    /// Whether it has one that begins anew with every iteration of a parallel loop.
+    own_tape: bool,
     /// Functions of parallel loops that run in lockstep, with what is known of their loops.
     lanes: HashMap<Arc<str>, Lanes>,
     pool: Pool,
@@ -412,6 +419,7 @@ impl<'l> Compiler<'l> {
             sites: Vec::new(),
             kernels: Vec::new(),
             several_tapes: graph.several_tapes(),
+            own_tape: graph.own_tape(),
             lanes,
             scratch: FunctionBuilderContext::new(),
             target,
@@ -529,6 +537,7 @@ impl<'l> Compiler<'l> {
             sites: std::mem::take(&mut self.sites),
             kernels: std::mem::take(&mut self.kernels),
             several_tapes: self.several_tapes,
+            own_tape: self.own_tape,
             max_loops,
         }
     }

@@ -3,7 +3,8 @@
 //! A run usually has one tape, and its limit is a field of the context. Programs that make tapes of
 //! their own have several: then what all of them may still hold is counted, [`Tapes`] says which versions
 //! are of the same tape, and the runtime is asked for a tape's beginning where the tape appears in a
-//! function.
+//! function. Where the iterations of a parallel loop make a tape each, a thread has one for all of them, and the limit is
+//! that of each.
 //!
 //! Nothing says that a program pops what it has pushed, so memory must stay safe where it does not: a pop
 //! stays above the beginning of its tape, scalars are taken as the bits that are there, and arrays are
@@ -130,6 +131,7 @@ impl Emitter<'_, '_, '_> {
             // only, and counted up in place.
             let last = self.tape_limit[&record.len()];
             let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, top, last);
+            let size = self.b.ins().iconst(I64, size);
             self.take_tape(over, top, size, inst.span);
         }
         for (k, word) in record.into_iter().enumerate() {
@@ -147,7 +149,13 @@ impl Emitter<'_, '_, '_> {
     }
 
     /// What happens where there may be no room for a record.
-    pub(super) fn take_tape(&mut self, over: ir::Value, top: ir::Value, size: i64, span: Span) {
+    pub(super) fn take_tape(
+        &mut self,
+        over: ir::Value,
+        top: ir::Value,
+        size: ir::Value,
+        span: Span,
+    ) {
         if self.compiler.declared[&self.func.name].shares {
             self.take_room(over, top, size, span);
         } else {
@@ -157,7 +165,7 @@ impl Emitter<'_, '_, '_> {
 
     /// Where the limit may be reached, takes more of the room that threads share; a fault where there is none. The
     /// limit known here stays as it was, so from then on every record asks again.
-    fn take_room(&mut self, over: ir::Value, top: ir::Value, size: i64, span: Span) {
+    fn take_room(&mut self, over: ir::Value, top: ir::Value, size: ir::Value, span: Span) {
         let full = self.cold_block(SiteKind::TapeLimit, span, &[]);
         let on = self.b.create_block();
         let [ask, shared, take, grow] = [(); 4].map(|()| self.b.create_block());
@@ -166,7 +174,7 @@ impl Emitter<'_, '_, '_> {
 
         self.enter(ask);
         let limit = self.load_context(I64, field::TAPE_LIMIT);
-        let last = self.b.ins().iadd_imm_s(limit, -size);
+        let last = self.b.ins().isub(limit, size);
         let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, top, last);
         self.b.ins().brif(over, shared, &[], on, &[]);
 
@@ -259,6 +267,9 @@ impl Emitter<'_, '_, '_> {
 
     /// A new tape.
     pub(super) fn new_tape(&mut self, inst: &Inst) -> ir::Value {
+        if self.compiler.own_tape {
+            return self.load_context(I64, field::TAPE_BASE);
+        }
         self.note_open_tapes(true);
         let make = self.import(self.compiler.hooks.new_tape);
         let call = self.b.ins().call(make, &[self.context]);

@@ -12,6 +12,7 @@ mod generated;
 mod kernels;
 mod lanes;
 mod loops;
+mod members;
 mod parallel;
 mod prims;
 mod random;
@@ -21,6 +22,7 @@ mod tape;
 mod tapes;
 mod threads;
 mod tiles;
+mod uneven;
 
 use std::num::NonZeroUsize;
 use std::path::Path;

@@ -1,15 +1,18 @@
 //! Elements of arrays and records of tapes in lockstep.
 
 use super::{LANES, Lane};
-use crate::jit::abi;
 use crate::jit::bounds::Along;
 use crate::jit::emit::Emitter;
 use crate::jit::machine::Machine;
 use crate::jit::site::SiteKind;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, F64X8, I8, I64, I64X8};
-use cranelift_codegen::ir::{self, InstBuilder};
+use cranelift_codegen::ir::{self, BlockArg, InstBuilder};
 use wengert_core::ir::{Elem, Inst, Op, Type, Value};
+use wengert_core::span::Span;
+
+/// The top below the records that have been read, and their fields.
+type Read = (ir::Value, Vec<ir::Value>);
 
 /// Where the elements lie that lanes read or write.
 enum Places {
@@ -129,39 +132,113 @@ impl Emitter<'_, '_, '_> {
         }
     }
 
-    /// Writes the records of all lanes: each field, lane by lane.
+    /// Writes the records of all lanes.
     pub(super) fn lane_push(&mut self, inst: &Inst) {
         let top = self.one(inst.args[0]);
-        let fields = inst.args.len() - 1;
-        let size = (8 * LANES * fields) as i64;
-        let last = self.tape_limit[&fields];
-        let last = self.b.ins().iadd_imm_s(last, 8 * fields as i64 - size);
-        let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, top, last);
-        self.take_tape(over, top, size, inst.span);
-        for (k, v) in inst.args[1..].iter().enumerate() {
-            let vector = self.vector(*v);
-            self.b.ins().store(self.regions.tape, vector, top, (8 * LANES * k) as i32);
-        }
-        let next = self.b.ins().iadd_imm_s(top, size);
+        let fields: Vec<ir::Value> = inst.args[1..].iter().map(|v| self.vector(*v)).collect();
+        let next = self.push_row(top, &fields, inst.span);
         self.raised.insert(inst.results[0]);
         self.set(inst.results[0], Machine::One(next));
     }
 
+    /// Writes the records of those lanes that have one, and gives back the new top. Where all have one, each field lies
+    /// lane by lane, otherwise each lane's record after the other.
+    pub(super) fn push_row(
+        &mut self,
+        top: ir::Value,
+        fields: &[ir::Value],
+        span: Span,
+    ) -> ir::Value {
+        let Some(mask) = self.lockstep().recorded else {
+            return self.write_row(top, fields, span);
+        };
+        let record = 8 * fields.len() as i64;
+        let [full, part, on] = [(); 3].map(|()| self.b.create_block());
+        self.b.append_block_param(on, I64);
+        let missing = self.b.ins().bnot(mask);
+        let missing = self.any(missing);
+        self.b.ins().brif(missing, part, &[], full, &[]);
+        self.enter(full);
+        let next = self.write_row(top, fields, span);
+        self.b.ins().jump(on, &[BlockArg::Value(next)]);
+        self.enter(part);
+        let (places, next) = self.row_places(mask, top, record);
+        let size = self.b.ins().isub(next, top);
+        self.take_tape_for(fields.len(), top, size, span);
+        for (l, place) in places.into_iter().enumerate() {
+            let meant = self.extracted(mask, l, Type::Bool);
+            let (write, skip) = (self.b.create_block(), self.b.create_block());
+            self.b.ins().brif(meant, write, &[], skip, &[]);
+            self.enter(write);
+            for (k, field) in fields.iter().enumerate() {
+                let word = self.b.ins().extractlane(*field, l as u8);
+                self.b.ins().store(self.regions.tape, word, place, 8 * k as i32);
+            }
+            self.b.ins().jump(skip, &[]);
+            self.enter(skip);
+        }
+        self.b.ins().jump(on, &[BlockArg::Value(next)]);
+        self.enter(on);
+        self.b.block_params(on)[0]
+    }
+
+    /// Sees that there is room for records that take so much of it.
+    fn take_tape_for(&mut self, fields: usize, top: ir::Value, size: ir::Value, span: Span) {
+        // What is known is the highest top that leaves room for one record.
+        let limit = self.b.ins().iadd_imm_s(self.tape_limit[&fields], 8 * fields as i64);
+        let last = self.b.ins().isub(limit, size);
+        let over = self.b.ins().icmp(IntCC::UnsignedGreaterThan, top, last);
+        if self.compiler.own_tape {
+            // One iteration after the other may need less.
+            let (decline, on) = (self.lockstep().decline, self.b.create_block());
+            self.b.ins().brif(over, decline, &[], on, &[]);
+            self.enter(on);
+        } else {
+            self.take_tape(over, top, size, span);
+        }
+    }
+
+    /// Writes the records of eight lanes, and gives back the new top.
+    fn write_row(&mut self, top: ir::Value, fields: &[ir::Value], span: Span) -> ir::Value {
+        let size = self.b.ins().iconst(I64, (8 * LANES * fields.len()) as i64);
+        self.take_tape_for(fields.len(), top, size, span);
+        for (k, vector) in fields.iter().enumerate() {
+            self.b.ins().store(self.regions.tape, *vector, top, (8 * LANES * k) as i32);
+        }
+        self.b.ins().iadd(top, size)
+    }
+
+    /// Where the records of lanes begin if the first of those that have one is here, and where the last one ends.
+    fn row_places(
+        &mut self,
+        mask: ir::Value,
+        first: ir::Value,
+        record: i64,
+    ) -> ([ir::Value; LANES], ir::Value) {
+        let size = self.b.ins().iconst(I64, record);
+        let mut next = first;
+        let places = std::array::from_fn(|l| {
+            let word = self.b.ins().extractlane(mask, l as u8);
+            let step = self.b.ins().band(word, size);
+            let place = next;
+            next = self.b.ins().iadd(place, step);
+            place
+        });
+        (places, next)
+    }
+
     /// Takes the records of all lanes back.
     pub(super) fn lane_pop(&mut self, inst: &Inst) {
+        if self.is_raised(inst.args[0]) {
+            self.note_top(inst.args[0]);
+        }
         let top = self.one(inst.args[0]);
         let types: Vec<Type> = inst.results[1..].iter().map(|r| self.func.ty(*r)).collect();
-        let size = (8 * LANES * abi::slots(&types)) as i64;
-        let base = self.tape_floor[&(self.tapes.root(inst.args[0]), 0)];
-        let held = self.b.ins().isub(top, base);
-        let needed = self.b.ins().iconst(I64, size);
-        let lacking = self.b.ins().icmp(IntCC::UnsignedLessThan, held, needed);
-        self.fault_if(lacking, SiteKind::Record, inst.span, &[]);
-        let below = self.b.ins().isub(top, needed);
-        for (k, (r, ty)) in inst.results[1..].iter().zip(types).enumerate() {
-            let offset = (8 * LANES * k) as i32;
-            let word = if ty == Type::F64 { F64X8 } else { I64X8 };
-            let mut vector = self.b.ins().load(word, self.regions.tape, below, offset);
+        let (below, vectors) = match self.lockstep().recorded {
+            None => self.read_row(top, &types, inst),
+            Some(mask) => self.read_records(mask, top, &types, inst),
+        };
+        for ((r, ty), mut vector) in inst.results[1..].iter().zip(types).zip(vectors) {
             if ty == Type::Bool {
                 // Nothing but all bits or none is a mask.
                 let one = self.b.ins().iconst(I64, 1);
@@ -172,5 +249,71 @@ impl Emitter<'_, '_, '_> {
             self.set_lane(*r, Lane::Vector(vector));
         }
         self.set(inst.results[0], Machine::One(below));
+    }
+
+    /// The top that is so many bytes lower, which must be there.
+    pub(super) fn lowered(&mut self, top: ir::Value, size: ir::Value, pop: &Inst) -> ir::Value {
+        let base = self.tape_floor[&(self.tapes.root(pop.args[0]), 0)];
+        let held = self.b.ins().isub(top, base);
+        let lacking = self.b.ins().icmp(IntCC::UnsignedLessThan, held, size);
+        self.fault_if(lacking, SiteKind::Record, pop.span, &[]);
+        self.b.ins().isub(top, size)
+    }
+
+    /// The top below eight records, and their fields.
+    fn read_row(&mut self, top: ir::Value, types: &[Type], pop: &Inst) -> Read {
+        let size = self.b.ins().iconst(I64, (8 * LANES * types.len()) as i64);
+        let below = self.lowered(top, size, pop);
+        let fields = types.iter().enumerate().map(|(k, ty)| {
+            let word = if *ty == Type::F64 { F64X8 } else { I64X8 };
+            self.b.ins().load(word, self.regions.tape, below, (8 * LANES * k) as i32)
+        });
+        (below, fields.collect())
+    }
+
+    /// The same of some lanes, at least one; what the others get is no matter.
+    fn read_records(
+        &mut self,
+        mask: ir::Value,
+        top: ir::Value,
+        types: &[Type],
+        pop: &Inst,
+    ) -> Read {
+        let [full, part, on] = [(); 3].map(|()| self.b.create_block());
+        self.b.append_block_param(on, I64);
+        for ty in types {
+            self.b.append_block_param(on, if *ty == Type::F64 { F64X8 } else { I64X8 });
+        }
+        let missing = self.b.ins().bnot(mask);
+        let missing = self.any(missing);
+        self.b.ins().brif(missing, part, &[], full, &[]);
+        self.enter(full);
+        let (below, fields) = self.read_row(top, types, pop);
+        let fields: Vec<BlockArg> =
+            [below].into_iter().chain(fields).map(BlockArg::Value).collect();
+        self.b.ins().jump(on, &fields);
+
+        self.enter(part);
+        let record = 8 * types.len() as i64;
+        let zero = self.b.ins().iconst(I64, 0);
+        let (places, size) = self.row_places(mask, zero, record);
+        let below = self.lowered(top, size, pop);
+        let places: [ir::Value; LANES] = std::array::from_fn(|l| {
+            let meant = self.extracted(mask, l, Type::Bool);
+            let place = self.b.ins().select(meant, places[l], zero);
+            self.b.ins().iadd(below, place)
+        });
+        let mut fields = vec![BlockArg::Value(below)];
+        for (k, ty) in types.iter().enumerate() {
+            let word = if *ty == Type::F64 { F64 } else { I64 };
+            let words = places.map(|p| self.b.ins().load(word, self.regions.tape, p, 8 * k as i32));
+            // Truth values are still words here.
+            let ty = if *ty == Type::Bool { Type::I64 } else { *ty };
+            fields.push(BlockArg::Value(self.gathered(words, ty)));
+        }
+        self.b.ins().jump(on, &fields);
+        self.enter(on);
+        let words = self.b.block_params(on);
+        (words[0], words[1..].to_vec())
     }
 }

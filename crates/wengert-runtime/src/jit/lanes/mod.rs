@@ -5,19 +5,24 @@
 //! others, so no bit changes. Only the C backend does this: Cranelift has no registers of that width.
 //!
 //! A value that differs between lanes is a [`Lane`]; all others are computed once, as ever. Branches that only some
-//! lanes take are run under a *mask*, and what lanes outside it get is thrown away. A record of a group of iterations
-//! holds each field eight times, so it is as long as eight records; the way back runs the same groups.
+//! lanes take are run under a *mask*, and what lanes outside it get is thrown away. So are loops inside that run for
+//! different times in different lanes, as long as any lane goes on; on the way back lanes join such a loop when it comes
+//! to the iterations they have run. A record of a group holds a record for each lane that is meant, so it is
+//! as long as theirs are; the way back runs the same groups.
 //!
 //! What can fail does not fail here: where any lane meets a fault the whole group is left and its iterations
-//! are run one by one, which finds the fault that comes first. Loops inside that run for different times in different
-//! lanes lead to the same, before anything has happened.
+//! are run one by one, which finds the fault that comes first.
 //!
-//! [`look`] finds the loops, [`flow`] has loops and branches, [`rows`] arithmetic, [`memory`] elements and records.
+//! [`look`] finds the loops, [`mirror`] compares what they record with what is read on the way back, [`flow`] has loops
+//! and branches, [`uneven`] loops that lanes run for different times, [`rows`] arithmetic, [`memory`] elements and
+//! records.
 
 mod flow;
 pub(super) mod look;
 mod memory;
+mod mirror;
 mod rows;
+mod uneven;
 
 use super::cold::OpenLoop;
 use super::emit::Emitter;
@@ -30,7 +35,7 @@ use cranelift_codegen::ir::{self, BlockArg, InstBuilder};
 use look::{Lanes, Order};
 use std::collections::HashMap;
 use wengert_core::ir::{Block, Inst, Op, Type, Value};
-use wengert_core::ops::{ArrayOp, Scalar};
+use wengert_core::ops::{ArrayOp, Prim, Scalar};
 
 /// How many iterations run at once.
 pub(crate) const LANES: usize = 8;
@@ -45,12 +50,18 @@ pub(super) enum Lane {
     Each([ir::Value; LANES], Option<i64>),
 }
 
+/// The lanes that are meant, and those whose records are written or read.
+type Masks = (Option<ir::Value>, Option<ir::Value>);
+
 /// The group of iterations under construction.
 pub(super) struct Lockstep {
     lanes: Lanes,
     values: HashMap<Value, Lane>,
     /// The lanes that are meant, where not all of them are.
     mask: Option<ir::Value>,
+    /// The lanes whose records are written or read here: those that are meant, and on a way back that only some lanes
+    /// need, the others as well.
+    recorded: Option<ir::Value>,
     /// Of the one lane that code is made for, whether it is meant.
     active: Option<ir::Value>,
     /// Where a fault leads: the iterations are run one by one, up to the first that fails.
@@ -140,7 +151,15 @@ impl Emitter<'_, '_, '_> {
         });
         let apart = if order == Order::Up { 1 } else { -1 };
         let values = HashMap::from([(body.params[0], Lane::Each(each, Some(apart)))]);
-        self.lockstep = Some(Lockstep { lanes, values, mask: None, active: None, bail, decline });
+        self.lockstep = Some(Lockstep {
+            lanes,
+            values,
+            mask: None,
+            recorded: None,
+            active: None,
+            bail,
+            decline,
+        });
         for (k, tape) in shape.carried.iter().zip(&tapes) {
             let top = self.get(*tape);
             self.set(body.params[k + 1], top);
@@ -187,6 +206,20 @@ impl Emitter<'_, '_, '_> {
 
     fn lockstep(&mut self) -> &mut Lockstep {
         self.lockstep.as_mut().unwrap_or_else(|| unreachable!("only called in lockstep"))
+    }
+
+    /// Means other lanes from here on. Gives back which were meant.
+    fn meant(&mut self, mask: Option<ir::Value>) -> Masks {
+        let lockstep = self.lockstep();
+        let before = (lockstep.mask, lockstep.recorded);
+        (lockstep.mask, lockstep.recorded) = (mask, mask);
+        before
+    }
+
+    /// Means those that were meant before.
+    fn put_back(&mut self, before: Masks) {
+        let lockstep = self.lockstep();
+        (lockstep.mask, lockstep.recorded) = before;
     }
 
     /// Whether a value differs between lanes.
@@ -307,7 +340,7 @@ impl Emitter<'_, '_, '_> {
     fn lane_inst(&mut self, inst: &Inst) {
         match &inst.op {
             Op::If => self.lane_branch(inst),
-            Op::For => self.lane_loop(inst),
+            Op::For | Op::While => self.lane_loop(inst),
             Op::Push => self.lane_push(inst),
             Op::Pop => self.lane_pop(inst),
             Op::Store | Op::Array(ArrayOp::Poke) => self.lane_store(inst),
@@ -340,18 +373,31 @@ impl Emitter<'_, '_, '_> {
     /// An instruction for one lane after the other, as it would be without lanes.
     fn one_by_one(&mut self, inst: &Inst) {
         let mut varying: Vec<Value> = inst.args.iter().map(|a| self.identity.find(*a)).collect();
-        varying.retain(|v| self.varies(*v));
+        let divisor = match inst.op {
+            Op::Prim(Prim::IDiv | Prim::IMod) if self.lockstep().mask.is_some() => {
+                varying.get(1).copied()
+            }
+            _ => None,
+        };
+        varying.retain(|v| self.varies(*v) || Some(*v) == divisor);
+        let common = divisor.filter(|v| !self.varies(*v)).map(|v| (v, self.get(v)));
         let args: Vec<[ir::Value; LANES]> = varying.iter().map(|v| self.words_each(*v)).collect();
         let mask = self.lockstep().mask;
         let mut results: Vec<Vec<ir::Value>> = vec![Vec::new(); inst.results.len()];
         for l in 0..LANES {
-            for (v, words) in varying.iter().zip(&args) {
-                self.set(*v, Machine::One(words[l]));
-            }
             self.lockstep().active = None;
             if let Some(mask) = mask {
                 let active = self.extracted(mask, l, Type::Bool);
                 self.lockstep().active = Some(active);
+            }
+            for (v, words) in varying.iter().zip(&args) {
+                let mut word = words[l];
+                if let (Some(active), true) = (self.lockstep().active, Some(*v) == divisor) {
+                    // Lanes that are not meant do not divide by zero.
+                    let one = self.b.ins().iconst(I64, 1);
+                    word = self.b.ins().select(active, word, one);
+                }
+                self.set(*v, Machine::One(word));
             }
             self.inst(inst, None);
             for (k, r) in inst.results.iter().enumerate() {
@@ -359,6 +405,9 @@ impl Emitter<'_, '_, '_> {
             }
         }
         self.lockstep().active = None;
+        if let Some((v, machine)) = common {
+            self.set(v, machine);
+        }
         let apart = self.apart_after(inst);
         for (r, words) in inst.results.iter().zip(results) {
             let words: [ir::Value; LANES] = std::array::from_fn(|l| words[l]);

@@ -2,7 +2,8 @@
 
 use super::Lane;
 use crate::jit::emit::Emitter;
-use cranelift_codegen::ir;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self, InstBuilder};
 use wengert_core::ir::{Inst, Type, Value};
 use wengert_core::ops::Prim;
 
@@ -12,12 +13,36 @@ impl Emitter<'_, '_, '_> {
         let integers = self.func.ty(inst.results[0]) == Type::I64;
         // Places in arrays stay in registers of their own; what is made of the bits of floats is in one.
         let in_one = !integers || matches!(prim, Prim::Bits | Prim::FToI) || self.any_vector(inst);
+        if matches!(prim, Prim::IAdd | Prim::ISub) && self.any_vector(inst) {
+            return self.lane_sum(prim, inst);
+        }
         if prim.can_trap() || !in_one {
             return self.one_by_one(inst);
         }
         let args: Vec<ir::Value> = inst.args.iter().map(|a| self.vector(*a)).collect();
         let result = self.lane_row(prim, &args);
         self.set_lane(inst.results[0], Lane::Vector(result));
+    }
+
+    /// A sum or difference that must fit.
+    fn lane_sum(&mut self, prim: Prim, inst: &Inst) {
+        let [x, y] = [0, 1].map(|k: usize| self.vector(inst.args[k]));
+        // It does not where the result's sign is not that of the first operand, though it should be.
+        let (sum, other) = match prim {
+            Prim::IAdd => {
+                let sum = self.b.ins().iadd(x, y);
+                (sum, self.b.ins().bxor(y, sum))
+            }
+            _ => (self.b.ins().isub(x, y), self.b.ins().bxor(x, y)),
+        };
+        if !self.bounds.is_exact(inst.results[0]) {
+            let turned = self.b.ins().bxor(x, sum);
+            let wrong = self.b.ins().band(turned, other);
+            let zero = self.nothing(Type::I64);
+            let wrong = self.b.ins().icmp(IntCC::SignedLessThan, wrong, zero);
+            self.bail_where(wrong);
+        }
+        self.set_lane(inst.results[0], Lane::Vector(sum));
     }
 
     /// Whether any integer operand is in one register.
