@@ -368,14 +368,6 @@ pub(super) const FAULTS: &[Fault] = &[
         to: "Some(_) => {}",
         tests: NATIVE,
     },
-    // On the way back a group comes to the first side of a branch first.
-    Fault {
-        name: "lanes-sides-in-order",
-        file: "crates/wengert-runtime/src/jit/lanes/flow.rs",
-        from: "let down = given.is_some() && takes_back(inst);",
-        to: "let down = given.is_some() && takes_back(inst) && inst.blocks.is_empty();",
-        tests: NATIVE,
-    },
     // Eight iterations that have no room for their records are taken to fail, though each of them has.
     Fault {
         name: "lanes-full",

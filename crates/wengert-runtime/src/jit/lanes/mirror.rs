@@ -6,6 +6,9 @@
 //! one first. What lanes push when they leave a loop lies after the records of all its iterations, exit by exit.
 //!
 //! The way back is a loop of its own, or, where an iteration has its own tape, the second part of the same one.
+//!
+//! Only the order is seen here. That a lane comes to a place as often on either way, and takes the same side of a branch, is
+//! what reverse mode makes sure of; memory is safe where it does not.
 
 use super::look::has;
 use crate::jit::identity::Identity;
