@@ -117,6 +117,6 @@ mod tests {
                 }
             }
         }
-        assert_eq!(taken, 15);
+        assert_eq!(taken, 12);
     }
 }
