@@ -1,7 +1,7 @@
 //! What stands before every program in C, and how numbers are written in it.
 
 /// Part of the key of compiled objects: goes up when the same program is printed otherwise.
-pub(super) const VERSION: u32 = 5;
+pub(super) const VERSION: u32 = 6;
 
 /// What stands before every program.
 const PRELUDE: &str = "\
@@ -30,7 +30,10 @@ static inline u64 whole(double x) {
   if (x != x) return 0;
   if (x >= 0x1p63) return 0x7fffffffffffffffull;
   if (x < -0x1p63) return 0x8000000000000000ull;
-  return (u64)(i64)x;
+  /* GCC 12 takes the double of this for x without its fraction, which may be minus zero, unless it does not see both. */
+  i64 r = (i64)x;
+  __asm__(\"\" : \"+r\"(r));
+  return (u64)r;
 }
 ";
 

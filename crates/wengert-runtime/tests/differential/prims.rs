@@ -2,6 +2,7 @@
 
 use crate::random::{FLOATS, INTS, Random, SINGLES};
 use crate::{Arg, Both};
+use wengert_core::math;
 use wengert_core::ops::{Prim, Scalar};
 
 /// Inputs a row is tried at.
@@ -214,6 +215,47 @@ fn conditions() {
         for input in inputs(&letters, &mut Random(3)) {
             let args: Vec<Arg> = input.iter().map(arg).collect();
             both.agree("f", &args).unwrap();
+        }
+    }
+}
+
+/// One row after another: compilers have their own ideas of what two operations make together. Three of them, so that what
+/// two numbers differ in is seen.
+#[test]
+fn rows_of_rows() {
+    let plain = |p: &&Prim| p.arity() == 1 && math::find(**p).is_none();
+    let rows: Vec<(Prim, char, char)> = Prim::ALL
+        .iter()
+        .filter(plain)
+        .flat_map(|p| signatures(*p).into_iter().map(|(from, to)| (*p, from[0], to)))
+        .collect();
+    let (mut texts, mut kinds) = (Vec::new(), Vec::new());
+    for (first, from, between) in &rows {
+        let mut text = String::new();
+        let seconds: Vec<_> = rows.iter().filter(|(_, takes, _)| takes == between).collect();
+        for (k, (second, _, to)) in seconds.iter().enumerate() {
+            // The sign of a zero.
+            let (more, result) = match to {
+                'f' => ("%z = div 1.0, %y", "%y, %z"),
+                _ => ("", "%y, 0.0"),
+            };
+            text += &format!(
+                "func @f{k}(%x: {}) -> ({}, f64) {{ %a = {} %x  %y = {} %a  {more}  return {result} }}\n",
+                type_name(*from),
+                type_name(*to),
+                first.name(),
+                second.name(),
+            );
+        }
+        texts.push(text);
+        kinds.push((*from, seconds.len()));
+    }
+    let mut random = Random(3);
+    for (both, (letter, count)) in Both::all(&texts).iter().zip(kinds) {
+        for input in inputs(&[letter], &mut random).iter().take(120) {
+            for k in 0..count {
+                let _ = both.agree(&format!("f{k}"), &[arg(&input[0])]);
+            }
         }
     }
 }

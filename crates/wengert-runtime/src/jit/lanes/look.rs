@@ -36,9 +36,11 @@ pub(in crate::jit) struct Lanes {
 }
 
 impl Lanes {
-    /// Whether the way back of this loop takes the records of a group as the loop has left them.
+    /// Whether the way back of this loop takes the records of a group as the loop has left them: in the same order, and of the
+    /// same groups.
     pub(in crate::jit) fn fits(&self, back: &Lanes) -> bool {
         self.effect.written == mirror::mirrored(&back.effect.read)
+            && self.even.is_some() == back.even.is_some()
     }
 }
 
