@@ -8,7 +8,7 @@
 use crate::ir::{Block, Func, Inst, Op, Type, Value};
 use crate::ops::Prim;
 use crate::transform::carries::rename_inside;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Takes sums that are adjoints, of something carried and something fixed, at the end of iterations.
 pub fn sums(func: &Func, is_adjoint: &dyn Fn(Value) -> bool) -> Func {
@@ -64,12 +64,11 @@ fn find(
         return None;
     }
     let fixed = if sum.args[0] == carried { sum.args[1] } else { sum.args[0] };
-    let mut inside: HashSet<Value> = body.params.iter().copied().collect();
-    inside.extend(body.insts.iter().flat_map(|i| &i.results));
     let last = made(body.yields[carry])?;
     let flushed = last.op == Op::Prim(Prim::Flush);
     let product = if flushed { made(last.args[0])? } else { last };
-    if inside.contains(&fixed) || product.op != Op::Prim(Prim::Mul) {
+    let inside = || body.params.contains(&fixed) || made(fixed).is_some();
+    if product.op != Op::Prim(Prim::Mul) || inside() {
         return None;
     }
     Some(Found { at, fixed, factors: [product.args[0], product.args[1]], flushed })

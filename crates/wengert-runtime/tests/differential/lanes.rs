@@ -65,7 +65,7 @@ pub(crate) fn agree(texts: &[String], sizes: &[usize], all_in_lockstep: bool) {
             (both, entry)
         })
         .collect();
-    for some in all.chunks(60) {
+    for some in all.chunks(30) {
         let modules: Vec<&Module> = some.iter().map(|(both, _)| &both.module).collect();
         for ((both, _), program) in some.iter().zip(printed(&modules).into_iter().flatten()) {
             assert!(both.printed.set(Some(program)).is_ok());
@@ -438,11 +438,11 @@ fn generated_programs() {
             together[k] += usize::from(in_lockstep(&module, &entry));
             all.push((Both::of(module), entry, args));
         }
-        if all.len() >= 60 {
+        if all.len() >= 30 {
             break;
         }
     }
-    for some in all.chunks(60) {
+    for some in all.chunks(30) {
         let modules: Vec<&Module> = some.iter().map(|(both, ..)| &both.module).collect();
         for ((both, ..), program) in some.iter().zip(printed(&modules).into_iter().flatten()) {
             assert!(both.printed.set(Some(program)).is_ok());
@@ -453,7 +453,7 @@ fn generated_programs() {
         let args: Vec<Arg> = vals.iter().filter_map(Arg::from_val).collect();
         _ = both.agree(entry, &args);
     }
-    assert!(together.iter().all(|n| *n >= 5), "{together:?} of {}", all.len());
+    assert!(together.iter().all(|n| *n >= 3), "{together:?} of {}", all.len());
 }
 
 /// A loop beside the parallel one, which was not looked at.
