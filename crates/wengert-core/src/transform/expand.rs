@@ -33,7 +33,7 @@ pub fn module(module: &Module) -> Module {
 
 /// More elementary functions than this in one function are called instead of copied: code grows by a
 /// hundred instructions with each, and the time to compile it with that.
-const MOST_COPIES: usize = 48;
+pub(super) const MOST_COPIES: usize = 48;
 
 /// Expands one function; one without elementary functions stays as it is.
 pub fn func(from: &Func) -> Cow<'_, Func> {

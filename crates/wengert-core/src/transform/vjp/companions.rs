@@ -8,6 +8,7 @@
 use crate::ir::{Func, Inst, Op};
 use crate::ops::Prim;
 use crate::transform::activity::Activity;
+use crate::transform::expand::MOST_COPIES;
 use crate::transform::{calls as calls_of, copy};
 use std::borrow::Cow;
 
@@ -23,9 +24,10 @@ pub(super) fn beside(prim: Prim) -> Option<Prim> {
 /// The function with companions before every number that has one and a derivative by these parameters.
 pub(super) fn added<'f>(func: &'f Func, wrt: &[usize]) -> Cow<'f, Func> {
     let Ok(by) = calls_of::parameters(func, wrt) else { return Cow::Borrowed(func) };
-    let mut some = false;
-    func.body.walk(&mut |inst| some |= of(func, inst).is_some());
-    if !some {
+    let mut count = 0;
+    func.body.walk(&mut |inst| count += usize::from(of(func, inst).is_some()));
+    // Where there are so many that each is a call, the two are no program together.
+    if count == 0 || 2 * count > MOST_COPIES {
         return Cow::Borrowed(func);
     }
     let activity = Activity::new(func, &by);
