@@ -261,17 +261,17 @@ impl Function {
                 (twice.map_err(wrong)?, format!("{gradient}.jvp"))
             }
             Task::Batch(_) | Task::BatchReverse(..) => {
-                let func = match &key.1 {
+                let module = match &key.1 {
                     Task::BatchReverse(by, over) => batch::gradients(&call.module, name, by, over),
-                    Task::Batch(over) => Ok(batch::values(call.func(), over)),
+                    Task::Batch(over) => Ok(batch::values(call.func(), over).map(Module::of)),
                     _ => Ok(None),
                 };
-                let Some(func) = func.map_err(wrong)? else {
+                let Some(module) = module.map_err(wrong)? else {
                     self.cache().compiled.insert(key, None);
                     return Ok(None);
                 };
-                let entry = func.name.to_string();
-                (Module::of(func), entry)
+                let entry = module.funcs[0].name.to_string();
+                (module, entry)
             }
         };
         verify::module(&module).map_err(wrong)?;

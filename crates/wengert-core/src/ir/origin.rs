@@ -5,6 +5,9 @@
 //! the transform again. So the transform says so, and keeps what it has made: a plan is *vouched for* in a module that holds
 //! the code that was made with it, and nothing else. Nobody else can say it: it has no text form, and a function that was changed is not the one that
 //! was made. All functions of the module count, because what a plan's functions are given comes from the others.
+//!
+//! The same goes for functions that record and reverse in one: that what they take from their tape is what they put there,
+//! path by path, is known of those that reverse mode has made.
 
 use super::func::{Func, LoopPlan, Module};
 use super::types::Op;
@@ -20,6 +23,16 @@ pub struct Origin(Option<Arc<Made>>);
 struct Made {
     funcs: Vec<Func>,
     plans: Vec<LoopPlan>,
+}
+
+impl Made {
+    /// Whether these functions were made so, all of them.
+    fn is_all_of(&self, funcs: &[Func]) -> bool {
+        funcs.iter().all(|func| {
+            let found = self.funcs.iter().find(|f| f.name == func.name);
+            found.is_some_and(|found| func.has_code_of(found))
+        })
+    }
 }
 
 impl Module {
@@ -41,18 +54,26 @@ impl Module {
         self.origin = Origin(vouches.then(|| Arc::new(Made { funcs: funcs(), plans })));
     }
 
+    /// A module of one function, which reverses what it records as reverse mode has made it.
+    pub(crate) fn of_reversal(func: Func) -> Module {
+        let mut module = Module::of(func);
+        let made = Made { funcs: module.funcs.clone(), plans: Vec::new() };
+        module.origin = Origin(Some(Arc::new(made)));
+        module
+    }
+
+    /// Whether it is known that its functions take from a tape of their own what they have put there, on every path.
+    pub fn reverses(&self) -> bool {
+        self.origin.0.as_ref().is_some_and(|made| made.is_all_of(&self.funcs))
+    }
+
     /// The plans that the transform which made the module vouches for: what is recorded and reversed
     /// by their functions can be so in several ranges at the same time. Those of another module, and of one that was changed
     /// since, are not among them.
     pub fn vouched(&self) -> Vec<&LoopPlan> {
-        let Some(made) = &self.origin.0 else { return Vec::new() };
-        let is_made = |func: &Func| {
-            let found = made.funcs.iter().find(|f| f.name == func.name);
-            found.is_some_and(|found| func.has_code_of(found))
-        };
-        if !self.funcs.iter().all(is_made) {
+        let Some(made) = self.origin.0.as_ref().filter(|made| made.is_all_of(&self.funcs)) else {
             return Vec::new();
-        }
+        };
         self.loops.iter().filter(|plan| made.plans.contains(plan)).collect()
     }
 }
@@ -63,7 +84,7 @@ impl Hash for Module {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let Module { funcs, loops, rules, origin: _ } = self;
         (funcs, loops, rules).hash(state);
-        self.vouched().hash(state);
+        (self.vouched(), self.reverses()).hash(state);
     }
 }
 
@@ -71,7 +92,7 @@ impl Hash for Module {
 mod tests {
     use super::*;
     use crate::ir::parse;
-    use crate::transform::{pipeline, vjp};
+    use crate::transform::{batch, pipeline, vjp};
     use std::hash::DefaultHasher;
 
     const SQUARES: &str = "
@@ -90,6 +111,28 @@ mod tests {
         let mut hasher = DefaultHasher::new();
         module.hash(&mut hasher);
         hasher.finish()
+    }
+
+    #[test]
+    fn only_what_was_made_is_known_to_reverse() {
+        let original = parse::module(
+            "func @f(%x: f64) -> f64 {
+              %r = for %i in 0..3 carry (%y = %x) {
+                %z = sin %y
+                yield %z
+              }
+              return %r
+            }",
+        );
+        let original = pipeline::module(&original.unwrap(), "f").unwrap();
+        assert!(!original.reverses());
+        let made = batch::gradients(&original, "f", &[0], &[0]).unwrap().unwrap();
+        assert!(made.reverses());
+        let read = parse::module(&made.to_string()).unwrap();
+        assert!(!read.reverses() && hash(&made) != hash(&read));
+        let mut changed = made.clone();
+        changed.funcs[0].body.insts.pop();
+        assert!(!changed.reverses());
     }
 
     #[test]

@@ -49,20 +49,20 @@ pub fn values(func: &Func, over: &[usize]) -> Option<Func> {
 }
 
 /// The values of a function and the gradient of their sum, by the parameters `by`, over many values of the parameters
-/// `over`: `@f.vjp.batch(x.., from, to) -> (y.., x_bar..)`. Nothing where it cannot be one loop.
+/// `over`: a module of `@f.vjp.batch(x.., from, to) -> (y.., x_bar..)`. Nothing where it cannot be one loop.
 pub fn gradients(
     module: &Module,
     name: &str,
     by: &[usize],
     over: &[usize],
-) -> Result<Option<Func>, Diagnostic> {
+) -> Result<Option<Module>, Diagnostic> {
     let derived = derivative::vjp_of(module, name, by)?;
     let whole = module.func(name).zip(derived.func(&format!("{name}.vjp")));
     let Some((original, func)) = whole else { return Ok(None) };
     let values = original.results.iter().map(|_| None);
     let results: Vec<Option<usize>> = values.chain(by.iter().copied().map(Some)).collect();
     let ones = original.results.iter().filter(|ty| ty.is_float()).count();
-    Ok(Batch { func, over, results: &results, ones }.make())
+    Ok(Batch { func, over, results: &results, ones }.make().map(Module::of_reversal))
 }
 
 /// What a batch is made of.

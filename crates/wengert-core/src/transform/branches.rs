@@ -163,12 +163,7 @@ mod tests {
     use crate::interp::{Interp, Val};
     use crate::ir::{Module, verify};
     use crate::transform::expand;
-
-    fn branches(func: &Func) -> usize {
-        let mut count = 0;
-        func.body.walk(&mut |inst| count += usize::from(inst.op == Op::If));
-        count
-    }
+    use crate::transform::testing::branches;
 
     fn joined(text: &str) -> (Module, Module) {
         let before = expand::module(&parse::module(text).unwrap());

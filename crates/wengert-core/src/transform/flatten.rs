@@ -96,12 +96,7 @@ mod tests {
     use crate::ir::{Module, parse, verify};
     use crate::ops::Scalar;
     use crate::transform::pipeline;
-
-    fn branches(func: &Func) -> usize {
-        let mut count = 0;
-        func.body.walk(&mut |inst| count += usize::from(inst.op == Op::If));
-        count
-    }
+    use crate::transform::testing::branches;
 
     #[test]
     fn both_sides_give_the_bits_of_the_one_taken() {

@@ -24,6 +24,11 @@ pub(super) fn same(text: &str, pass: impl Fn(&Func) -> Func, args: &[Val]) -> Fu
     func
 }
 
+/// How many branches a function has, at any depth.
+pub(super) fn branches(func: &Func) -> usize {
+    count(func, |op| *op == Op::If)
+}
+
 /// How many instructions of a function, nested ones included, are of a kind.
 pub(super) fn count(func: &Func, wanted: impl Fn(&Op) -> bool) -> usize {
     fn in_block(block: &Block, wanted: &impl Fn(&Op) -> bool) -> usize {

@@ -134,10 +134,12 @@ pub(crate) fn print(
     entries: &[&str],
     prefix: &str,
 ) -> Result<Printed, CompileError> {
+    let reverses = module.reverses();
     let mut module = finished(module)?;
     module.funcs = module.funcs.iter().map(flatten::loops).collect();
     let graph = Graph::new(&module, entries)?;
     let mut compiler = Compiler::new(&graph, Target::Text(Printer::new(prefix)))?;
+    compiler.lanes = in_lockstep(&graph, &compiler.declared, reverses);
     compiler.define_all(&module, &graph)?;
     compiler.finish_text(&graph, entries)
 }
@@ -164,10 +166,15 @@ fn room(funcs: &[&Func]) -> Result<ArenaMemoryProvider, CompileError> {
         .map_err(|e| CompileError::Unsupported(format!("there is no memory for it: {e}")))
 }
 
-/// The functions of parallel loops whose iterations run in lockstep: of a loop that is recorded, both or neither.
-fn in_lockstep(graph: &Graph, declared: &HashMap<Arc<str>, Declared>) -> HashMap<Arc<str>, Lanes> {
+/// The functions of parallel loops whose iterations run in lockstep: of a loop that is recorded, both or neither. Those
+/// whose iterations reverse what they record do only where it is known that each `reverses` its own.
+fn in_lockstep(
+    graph: &Graph,
+    declared: &HashMap<Arc<str>, Declared>,
+    reverses: bool,
+) -> HashMap<Arc<str>, Lanes> {
     let mut found = HashMap::new();
-    if graph.several_tapes() {
+    if graph.several_tapes() || (graph.own_tape() && !reverses) {
         return found;
     }
     let aside = |name: &str| declared.get(name).is_some_and(|d| d.stands_aside);
@@ -405,10 +412,6 @@ impl<'l> Compiler<'l> {
             let (carries, bounded) = (plan.carries, plan.bounded);
             (plan.name.clone(), Outlined { number, record, reverse, carries, bounded })
         });
-        let lanes = match target {
-            Target::Text(_) => in_lockstep(graph, &declared),
-            Target::Machine(_) => HashMap::new(),
-        };
         let pool = Pool::new(&mut jit)?;
         Ok(Compiler {
             pool,
@@ -420,7 +423,7 @@ impl<'l> Compiler<'l> {
             kernels: Vec::new(),
             several_tapes: graph.several_tapes(),
             own_tape: graph.own_tape(),
-            lanes,
+            lanes: HashMap::new(),
             scratch: FunctionBuilderContext::new(),
             target,
             jit,

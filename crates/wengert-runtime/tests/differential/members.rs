@@ -79,7 +79,7 @@ fn case(
 ) -> Option<Case> {
     let together = match by {
         Some(by) => batch::gradients(module, name, by, over).unwrap()?,
-        None => batch::values(module.func(name)?, over)?,
+        None => Module::of(batch::values(module.func(name)?, over)?),
     };
     let (alone, one) = match by {
         Some(by) => (derivative::vjp_of(module, name, by).unwrap(), format!("{name}.vjp")),
@@ -100,8 +100,8 @@ fn case(
     for k in over {
         args[*k] = stacked(&members.iter().map(|m| m[*k].clone()).collect::<Vec<_>>())?;
     }
-    let entry = together.name.to_string();
-    let mut both = Both::of(Module::of(together));
+    let entry = together.funcs[0].name.to_string();
+    let mut both = Both::of(together);
     both.options.max_iterations = MAX_ITERATIONS;
     Some(Case { both, entry, args, alone })
 }
@@ -380,9 +380,10 @@ fn members_fail_in_their_loops() {
     check_ranges(&cases);
 }
 
-/// What an iteration takes back in another order than a group has written it in is not taken by a group.
+/// What iterations record and take back by hand is run one by one: nobody vouches that each takes back what it has
+/// recorded, and lanes would read each other's numbers where it does not.
 #[test]
-fn another_way_back_is_run_one_by_one() {
+fn a_way_back_by_hand_is_run_one_by_one() {
     let text = "func @f(%x: [f64]) -> [f64] {
       %n = len %x
       %out = fill %n, 0.0
@@ -396,9 +397,9 @@ fn another_way_back_is_run_one_by_one() {
           %p = push %t1, %g
           yield %p
         }
-        %t3 = push %t2, %v
-        %all = iadd %m, 1
-        %t5, %s = for %j in 0..%all carry (%t4 = %t3, %z = 0.5) {
+        %back = isub 3, %m
+        %least = imin %m, %back
+        %t5, %s = for %j in 0..%least carry (%t4 = %t2, %z = 0.5) {
           %q, %h = pop %t4 : tape, f64
           %w = fma %z, %h, 1.5
           yield %q, %w
@@ -412,16 +413,6 @@ fn another_way_back_is_run_one_by_one() {
     let x = numbers(40, 3);
     both.agree("f", &[Arg::Array(&x)]).unwrap();
     assert!(!cc::text(&both.module, &["f"]).unwrap().contains("\n  v8u v"));
-    // The same with a way back for each.
-    let text = text
-        .replace("%all = iadd %m, 1", "%t6, %last = pop %t3 : tape, f64")
-        .replace("0..%all carry (%t4 = %t3, %z = 0.5)", "0..%m carry (%t4 = %t6, %z = %last)");
-    let both = Both::new(&text);
-    let wanted = both.interpreted("f", &[Arg::Array(&x)]);
-    for program in [Some(both.program()), both.printed()].into_iter().flatten() {
-        assert_eq!(both.native(program, "f", &[Arg::Array(&x)]).0, wanted);
-    }
-    assert!(cc::text(&both.module, &["f"]).unwrap().contains("\n  v8u v"));
 }
 
 /// What a batch gives all ways with a limit of the tape, by Cranelift on one thread first.

@@ -1,7 +1,7 @@
 //! Loops in parallel loops that iterations run for different times: in lockstep, the same bits, records and faults as one
 //! by one.
 
-use crate::lanes::{SIZES, agree, element, in_lockstep, program, ways};
+use crate::lanes::{SIZES, agree, element, faults, in_lockstep, program, ways};
 use crate::{Arg, Both};
 use wengert_core::fault::FaultKind;
 
@@ -296,27 +296,7 @@ pub(crate) const FAILING: [&str; 4] = [
 /// The fault of the first iteration that fails, wherever the others stand in their loops.
 #[test]
 fn faults_are_those_of_one_by_one() {
-    let found = FAILING.map(|body| {
-        let text = program(body);
-        let mut faults = Vec::new();
-        for (module, entry) in ways(&text) {
-            assert!(in_lockstep(&module, entry), "{entry} {text}");
-            let mut both = Both::of(module);
-            both.options.max_iterations = 100;
-            let x: Vec<f64> = (0..40).map(|k| element(k, false)).collect();
-            let mut args = vec![Arg::F64(0.8), Arg::Array(&x), Arg::Array(&x)];
-            match entry {
-                "f.jvp" => args.extend([Arg::F64(0.5), Arg::Array(&x)]),
-                "f.vjp" => args.push(Arg::Array(&x)),
-                _ => {}
-            }
-            let fault = both.agree(entry, &args).unwrap_err();
-            let iterations: Vec<i64> = fault.iterations.iter().map(|(_, i)| *i).collect();
-            faults.push((fault.kind, iterations));
-        }
-        assert!(faults.iter().all(|f| *f == faults[0]), "{faults:?}");
-        faults.swap_remove(0)
-    });
+    let found = FAILING.map(|body| faults(body, 100));
     assert!(matches!(found[0].0, FaultKind::Index { index: 40, len: 40, .. }), "{found:?}");
     assert!(matches!(found[1].0, FaultKind::IterationLimit { .. }), "{found:?}");
     let outer: Vec<i64> =

@@ -12,8 +12,8 @@ use crate::transform::testing::{array, count};
 /// batch.
 fn same(text: &str, by: &[usize], over: &[usize], members: i64, args: &[Val]) -> Func {
     let module = pipeline::module(&parse::module(text).unwrap(), "f").unwrap();
-    let func = gradients(&module, "f", by, over).unwrap().expect("can be one loop");
-    let batch = Module::of(func.clone());
+    let batch = gradients(&module, "f", by, over).unwrap().expect("can be one loop");
+    assert!(batch.reverses());
     verify::module(&batch).unwrap_or_else(|e| panic!("{e}\n{batch}"));
     let mut all = args.to_vec();
     all.extend([1, members].map(Val::i64));
@@ -28,7 +28,7 @@ fn same(text: &str, by: &[usize], over: &[usize], members: i64, args: &[Val]) ->
         let found: Vec<Val> = results.iter().map(|r| row(r, member - 1)).collect();
         assert_eq!(bits(&found), bits(&wanted), "member {member}\n{batch}");
     }
-    func
+    batch.funcs[0].clone()
 }
 
 /// A row of an array.

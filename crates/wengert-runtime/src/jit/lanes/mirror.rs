@@ -8,7 +8,7 @@
 //! The way back is a loop of its own, or, where an iteration has its own tape, the second part of the same one.
 //!
 //! Only the order is seen here. That a lane comes to a place as often on either way, and takes the same side of a branch, is
-//! what reverse mode makes sure of; memory is safe where it does not.
+//! what reverse mode makes sure of, and programs by others do not come here (`Module::vouched`, `Module::reverses`).
 
 use super::look::has;
 use crate::jit::identity::Identity;
@@ -174,4 +174,82 @@ pub(super) fn is_swept(func: &Func, identity: &Identity, inst: &Inst) -> bool {
     let outside =
         dropped.yields.iter().all(|y| func.ty(*y) == Type::Tape || !drops.results.contains(y));
     same && outside && pops_of_swept == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wengert_core::ir::parse;
+
+    /// What a body does with its own tape, given what is pushed and popped in it.
+    fn left(code: &str) -> Option<Effect> {
+        let text = format!(
+            "func @f(%x: f64, %n: i64, %c: bool) -> f64 {{
+              %t = tape
+              {code}
+              return %x
+            }}"
+        );
+        let module = parse::module(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let func = &module.funcs[0];
+        effect(func, &Identity::of(func), &func.body)
+    }
+
+    const LOOP: &str = "
+      %t2 = for %k in 0..%n carry (%t1 = %t) {
+        %p = push %t1, %x
+        yield %p
+      }";
+    const BACK: &str = "
+      %t5 = for %j in 0..%n carry (%t4 = %T) {
+        %q, %h = pop %t4 : tape, f64
+        yield %q
+      }";
+
+    fn back(tape: &str) -> String {
+        BACK.replace("%T", tape)
+    }
+
+    #[test]
+    fn loops_are_taken_back_as_loops() {
+        let whole = left(&format!("{LOOP}{}", back("%t2"))).unwrap();
+        assert!(whole.read.is_empty() && whole.written.is_empty(), "{whole:?}");
+        let written = left(LOOP).unwrap().written;
+        assert_eq!(written, [Rows::Loop(vec![Rows::Row(vec![Type::F64])])]);
+        // A record after the loop that the way back takes in the same loop.
+        assert!(left(&format!("{LOOP}\n%t3 = push %t2, %x{}", back("%t3"))).is_none());
+        // And one that it takes before.
+        let text =
+            format!("{LOOP}\n%t3 = push %t2, %x\n%t6, %y = pop %t3 : tape, f64{}", back("%t6"));
+        assert!(left(&text).is_some_and(|e| e.read.is_empty() && e.written.is_empty()));
+        // Another type.
+        assert!(left(&format!("{LOOP}\n%t3, %y = pop %t2 : tape, i64")).is_none());
+    }
+
+    #[test]
+    fn sides_are_taken_back_the_second_first() {
+        let sides = |tape: &str, first: &str, second: &str| {
+            format!(
+                "%u{tape} = if %c {{
+                  {first}
+                  yield %a{tape}
+                }} else {{
+                  {second}
+                  yield %b{tape}
+                }}\n"
+            )
+        };
+        let push = sides("1", "%a1 = push %t, %x", "%b1 = push %t, %n");
+        let pop = |a: &str, b: &str| {
+            sides(
+                "2",
+                &format!("%a2, %y = pop %u1 : tape, {a}"),
+                &format!("%b2, %z = pop %u1 : tape, {b}"),
+            )
+        };
+        let whole = left(&(push.clone() + &pop("f64", "i64"))).unwrap();
+        assert!(whole.read.is_empty() && whole.written.is_empty(), "{whole:?}");
+        assert!(left(&(push.clone() + &pop("i64", "f64"))).is_none());
+        assert_eq!(left(&push).unwrap().written.len(), 2);
+    }
 }
