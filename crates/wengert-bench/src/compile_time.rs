@@ -2,7 +2,7 @@
 
 use crate::clock::{Least, seconds};
 use std::fmt::Write;
-use wengert::{Error, Function};
+use wengert::{Backend, Error, Function, Options};
 
 /// Statements in the body of workload k.
 pub const LENGTHS: [usize; 4] = [10, 100, 1000, 10_000];
@@ -38,7 +38,7 @@ impl Row {
     }
 }
 
-/// Compiles something and runs it for about `budget` seconds. The first call compiles.
+/// Compiles something with Cranelift and runs it for about `budget` seconds. The first call compiles.
 fn row(
     what: String,
     text: &str,
@@ -46,7 +46,8 @@ fn row(
     call: impl Fn(&Function) -> Result<(), Error>,
 ) -> Result<Row, Error> {
     let (first, function) = seconds(|| {
-        let function = Function::last_of(text)?;
+        let options = Options { backend: Backend::Jit, ..Options::default() };
+        let function = Function::last_of(text)?.with_options(options);
         call(&function)?;
         Ok::<_, Error>(function)
     });

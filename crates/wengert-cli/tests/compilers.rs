@@ -437,8 +437,11 @@ fn a_process_that_is_killed_leaves_nothing_in_the_way() {
     }
     let wanted = (wanted(&folder), "cc".to_string());
     let started = folder.0.join("started");
+    // A child of the compiler works for a minute, as those of real ones do.
     let compiler = folder.script(&format!(
-        "[ \"$1\" = --version ] && {{ echo slow 1.0; exit 0; }}\ntouch {}\nexec sleep 2",
+        "[ \"$1\" = --version ] && {{ echo slow 1.0; exit 0; }}
+        sh -c 'for k in $(seq 600); do echo $k >> {}; sleep 0.1; done'
+        exit 1",
         started.display()
     ));
     let mut child = command(&folder, &GRAD).env("CC", compiler).spawn().unwrap();
@@ -450,6 +453,16 @@ fn a_process_that_is_killed_leaves_nothing_in_the_way() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(folder.libraries().len(), 0);
+    // The compiler and its child end with it.
+    let written = || fs::metadata(&started).unwrap().len();
+    let (mut last, mut since) = (written(), Instant::now());
+    while since.elapsed() < Duration::from_secs(1) {
+        assert!(begin.elapsed() < Duration::from_secs(30), "the compiler works on");
+        std::thread::sleep(Duration::from_millis(20));
+        if written() > last {
+            (last, since) = (written(), Instant::now());
+        }
+    }
     assert_eq!(told(command(&folder, &GRAD).output().unwrap()), wanted);
     assert_eq!(folder.libraries().len(), 1);
 }

@@ -138,13 +138,18 @@ impl Toolchain {
     }
 
     fn command(&self) -> Command {
-        let mut command = Command::new(&self.program);
-        command.args(&self.words).stdin(Stdio::null());
+        let mut command = watched(&self.program);
+        command.args(&self.words);
         command
     }
 
     fn run(&self, command: &mut Command) -> Result<(), String> {
-        let ran = command.output().map_err(|e| format!("{}: {e}", self.program.display()))?;
+        let failed = |e: std::io::Error| format!("{}: {e}", self.program.display());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(failed)?;
+        // Open until the compiler has ended, or this process has.
+        let _held = child.stdin.take();
+        let ran = child.wait_with_output().map_err(failed)?;
         if ran.status.success() {
             return Ok(());
         }
@@ -155,6 +160,29 @@ impl Toolchain {
         }
         Err(format!("{} ended with {}: {said}", self.program.display(), ran.status))
     }
+}
+
+/// A command that ends with this process, however it ends: compilers take up to minutes, and nobody would take what they
+/// leave. Its input stays open as long as the process is there.
+#[cfg(unix)]
+fn watched(program: &Path) -> Command {
+    use std::os::unix::process::CommandExt;
+    const SCRIPT: &str = "exec 3<&0
+        \"$@\" 3<&- </dev/null & made=$!
+        { read -r _ <&3; kill -9 0; } >/dev/null 2>&1 & watch=$!
+        exec 3<&-
+        wait $made; status=$?
+        kill -9 $watch
+        exit $status";
+    let mut command = Command::new("/bin/sh");
+    // A group of its own, because the compiler has children, too.
+    command.process_group(0).args(["-c", SCRIPT, "sh"]).arg(program);
+    command
+}
+
+#[cfg(not(unix))]
+fn watched(program: &Path) -> Command {
+    Command::new(program)
 }
 
 /// A program by its path, or by its name along `$PATH`.
