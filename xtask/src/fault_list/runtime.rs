@@ -392,4 +392,20 @@ pub(super) const FAULTS: &[Fault] = &[
         to: "limit.max(base.saturating_add(bytes))",
         tests: NATIVE,
     },
+    // A compiler works on after the process that started it has ended.
+    Fault {
+        name: "compiler-left-at-work",
+        file: "crates/wengert-runtime/src/cc/toolchain.rs",
+        from: "kill -9 0;",
+        to: "true;",
+        tests: CACHE,
+    },
+    // Iterations that anybody has written are taken to reverse what they record.
+    Fault {
+        name: "lanes-unvouched",
+        file: "crates/wengert-runtime/src/jit/mod.rs",
+        from: "(graph.own_tape() && !reverses)",
+        to: "(graph.own_tape() && !reverses && false)",
+        tests: NATIVE,
+    },
 ];
