@@ -583,7 +583,7 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         name: "kept-without-origin",
         file: "crates/wengert-core/src/ir/origin.rs",
-        from: "self.vouched().hash(state);",
+        from: "(self.vouched(), self.reverses()).hash(state);",
         to: "",
         tests: MADE,
     },
