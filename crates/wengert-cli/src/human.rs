@@ -99,8 +99,12 @@ fn facts(stats: &Stats) -> String {
         0 => String::new(),
         bytes => format!("; tape {}", size(bytes)),
     };
+    let again = match stats.run_again {
+        0 => String::new(),
+        times => format!("; {times} iterations run again"),
+    };
     format!(
-        "{backend}{tape}; compiled in {}, ran in {}",
+        "{backend}{tape}{again}; compiled in {}, ran in {}",
         duration(stats.compile_seconds),
         duration(stats.run_seconds)
     )

@@ -99,6 +99,7 @@ fn stats(stats: &Stats) -> Json {
     json!({
         "backend": backend,
         "tape_bytes": stats.tape_bytes,
+        "run_again": stats.run_again,
         "compile_seconds": stats.compile_seconds,
         "run_seconds": stats.run_seconds,
     })

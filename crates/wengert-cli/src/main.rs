@@ -175,6 +175,11 @@ struct Running {
     #[arg(long, value_name = "BYTES")]
     tape_limit: Option<Bytes>,
 
+    /// Bytes for what the way back through loops needs, as in `64MiB`: where it needs more, iterations are run again. Changes
+    /// no bit [default: everything is kept].
+    #[arg(long, value_name = "BYTES")]
+    memory: Option<Bytes>,
+
     /// Arguments that have one value per member of a batch along their first axis, separated by commas: runs all
     /// members. Derivatives by the other arguments are summed over them.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]

@@ -56,6 +56,8 @@ pub enum FaultKind {
     OutOfMemory(u64),
     /// There are no addresses left for a tape.
     NoAddresses,
+    /// A loop could not be reversed in the memory allowed, in words.
+    Budget(Arc<str>),
     /// The user interrupted the run.
     Interrupted,
 }
@@ -175,6 +177,7 @@ impl Fault {
                 format!("there is not enough memory for an array of {more}{bytes} bytes")
             }
             FaultKind::NoAddresses => "there are no addresses left for a tape".into(),
+            FaultKind::Budget(why) => why.to_string(),
             FaultKind::Interrupted => "interrupted".into(),
         }
     }
@@ -243,6 +246,11 @@ impl Fault {
                 "this derivative",
                 Some("raise the limit of the addresses a process may use (`ulimit -v unlimited`)"),
             ),
+            FaultKind::Budget(_) => (
+                "memory-budget",
+                "reversing this loop",
+                Some("allow more memory, or none in particular: then everything is kept"),
+            ),
             FaultKind::Interrupted => (
                 "interrupted",
                 "while running this",
@@ -287,7 +295,8 @@ mod tests {
                 FaultKind::TapeLimit(_) => FaultKind::CallDepth(100),
                 FaultKind::CallDepth(_) => FaultKind::OutOfMemory(1 << 50),
                 FaultKind::OutOfMemory(_) => FaultKind::NoAddresses,
-                FaultKind::NoAddresses => FaultKind::Interrupted,
+                FaultKind::NoAddresses => FaultKind::Budget("too few bytes".into()),
+                FaultKind::Budget(_) => FaultKind::Interrupted,
                 FaultKind::Interrupted => break,
             });
         }

@@ -47,6 +47,8 @@ pub(crate) struct Arrays {
     large: usize,
     bytes: u64,
     peak: u64,
+    /// Addresses of arrays made since somebody began to watch.
+    watched: Option<Vec<usize>>,
 }
 
 /// The storage of an array.
@@ -118,6 +120,9 @@ impl Arrays {
     fn make_small(&mut self, len: usize) -> Option<usize> {
         let address = self.small.make(len)?;
         self.count(8 * len as u64);
+        if let Some(made) = &mut self.watched {
+            made.push(address);
+        }
         Some(address)
     }
 
@@ -154,7 +159,31 @@ impl Arrays {
             self.owned.extend(self.recent.pop_front());
         }
         self.recent.push_back((address, array));
+        if let Some(made) = &mut self.watched {
+            made.push(address);
+        }
         address
+    }
+
+    /// From now on arrays that are made are noted, after these.
+    pub(crate) fn watch(&mut self, first: &[u64]) {
+        self.watched = Some(first.iter().map(|address| *address as usize).collect());
+    }
+
+    /// Those of the arrays noted that there are, each once. No more are noted.
+    pub(crate) fn watched(&mut self) -> Vec<usize> {
+        let mut made = self.watched.take().unwrap_or_default();
+        made.sort_unstable();
+        made.dedup();
+        made.retain(|address| self.owns(*address));
+        made
+    }
+
+    /// Whether there is an array of this run at the address.
+    pub(crate) fn owns(&self, address: usize) -> bool {
+        self.small.bytes(address).is_some()
+            || self.recent.iter().any(|(at, _)| *at == address)
+            || self.owned.contains_key(&address)
     }
 
     /// The array at this address, which is not listed any more.

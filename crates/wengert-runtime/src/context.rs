@@ -4,6 +4,7 @@
 //! may still hold; the rest belongs to the runtime alone.
 
 use crate::arrays::Arrays;
+use crate::budget::Budget;
 use crate::held::Held;
 use crate::jit::link::Linked;
 use crate::jit::site::{SiteKind, Wrote};
@@ -56,6 +57,8 @@ pub(crate) struct Context<'p> {
     pub(crate) threads: usize,
     /// What each of them has.
     pub(crate) workers: Workers<'p>,
+    /// The memory for states and records.
+    pub(crate) budget: Budget,
     /// Sites from the fault outwards through the calls around it, with their iterations.
     trail: Vec<(u64, Vec<i64>)>,
 }
@@ -120,6 +123,7 @@ impl<'p> Context<'p> {
             kernel_fault: None,
             threads,
             workers: Workers::default(),
+            budget: Budget::default(),
             trail: Vec::new(),
         }
     }
@@ -152,6 +156,24 @@ impl<'p> Context<'p> {
     pub(crate) fn full(&mut self, site: u64) {
         self.trail.clear();
         self.site = site;
+    }
+
+    /// Something is wrong at a site, and this is what.
+    pub(crate) fn stop(&mut self, site: u64, kind: FaultKind) {
+        self.trail.clear();
+        self.site = site;
+        self.kernel_fault = Some(kind);
+    }
+
+    /// Whether the fault that compiled code has reported is that there is no room on the tape.
+    pub(crate) fn is_full(&self) -> bool {
+        let first = self.trail.first().map_or(self.site, |(site, _)| *site);
+        matches!(self.program.sites[first as usize].kind, SiteKind::TapeLimit)
+    }
+
+    /// That fault is none.
+    pub(crate) fn clear_fault(&mut self) {
+        self.trail.clear();
     }
 
     /// Moves the site written last, with its iterations, to the trail.

@@ -77,6 +77,37 @@ impl Held {
         }
     }
 
+    /// Bytes of the arrays at a place and after it.
+    pub(crate) fn bytes_from(&self, place: usize) -> u64 {
+        let mut sum = 0;
+        let mut rest = &self.stack[..];
+        while let [.., code, slot] = *rest
+            && slot >= place as u64
+        {
+            let (before, given) =
+                rest[..rest.len() - 2].split_at(rest.len() - 2 - words(code as i64));
+            sum += bytes(code as i64, given);
+            rest = before;
+        }
+        let others = self.by_slot.iter().filter(|(slot, _)| **slot >= place);
+        sum + others.map(|(_, array)| bytes(array.code, &array.words)).sum::<u64>()
+    }
+
+    /// Arrays at a place and after it are held no more: their addresses.
+    pub(crate) fn drop_from(&mut self, place: usize) -> Vec<usize> {
+        let mut dropped = Vec::new();
+        while let [.., code, slot] = self.stack[..]
+            && slot >= place as u64
+        {
+            let rest = self.stack.len() - 2 - words(code as i64);
+            dropped.push(self.stack[rest] as usize);
+            self.stack.truncate(rest);
+        }
+        let gone = self.by_slot.extract_if(|slot, _| *slot >= place);
+        dropped.extend(gone.map(|(_, array)| array.words[0] as usize));
+        dropped
+    }
+
     /// From here on, arrays pushed so far are looked up.
     fn look_up(&mut self) {
         while let [.., code, slot] = self.stack[..] {
@@ -99,6 +130,12 @@ pub(crate) fn code(ty: Type) -> i64 {
         _ => 0,
     };
     4 * ty.rank() as i64 + elem
+}
+
+/// How many bytes the elements of an array of that type take.
+fn bytes(code: i64, given: &[u64]) -> u64 {
+    let each = [8, 4, 8, 1][code as usize % 4];
+    given[1..words(code)].iter().product::<u64>().saturating_mul(each)
 }
 
 /// How many words an array of that type has.

@@ -3,6 +3,7 @@
 //! Each hook is an `extern "C"` function whose first argument is the run's [`Context`], except for those that only
 //! compute. None of them panics: a panic here would end the process.
 
+use crate::budget;
 use crate::context::Context;
 use crate::driver;
 use crate::held;
@@ -150,6 +151,11 @@ unsafe extern "C" fn drive(context: *mut Context, plan: u64, phase: i64, frame: 
     if let Some(layout) = pieces {
         // SAFETY: the frame is laid out for the plan's functions, as below; nobody else uses the context.
         return unsafe { workers::drive(context, (number, plan), (phase, layout), frame) };
+    }
+    // SAFETY: as above.
+    if unsafe { (*context).budget.is_for(plan) } {
+        // SAFETY: the frame is laid out for the plan's functions, as below; nobody else uses the context.
+        return unsafe { budget::drive(context, (number, plan), phase, frame) };
     }
     driver::drive(plan, phase, |step| {
         // SAFETY: the caller laid the frame out for this loop's functions, which have the

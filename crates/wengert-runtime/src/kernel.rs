@@ -215,7 +215,7 @@ pub(crate) fn scalar(elem: Elem, word: u64) -> Scalar {
 /// The words must be those of a value of that type; an array must be alive, and be written by nobody
 /// while the operand is used.
 #[inline(always)]
-unsafe fn operand(ty: Type, words: &[u64]) -> Operand<'_> {
+pub(crate) unsafe fn operand(ty: Type, words: &[u64]) -> Operand<'_> {
     let elem = ty.elem().unwrap_or_else(|| unreachable!("verified: no tape"));
     if !ty.is_array() {
         return Operand::Scalar(scalar(elem, words[0]));

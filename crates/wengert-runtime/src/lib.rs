@@ -30,6 +30,8 @@
 
 mod addresses;
 mod arrays;
+#[allow(unsafe_code)] // enters compiled code, reads and writes arrays by their addresses
+mod budget;
 pub mod cc;
 mod context;
 #[allow(unsafe_code)] // reads and writes the floating-point control register

@@ -1,5 +1,6 @@
 //! Compiled programs as callers see them.
 
+use crate::budget::Budget;
 use crate::cc;
 use crate::cc::cache::Cache;
 use crate::context::Context;
@@ -104,6 +105,8 @@ pub struct Options {
     pub tape_limit: Option<u64>,
     /// Set from another thread or a signal handler, this ends the run with a fault.
     pub interrupt: Option<Arc<AtomicBool>>,
+    /// Bytes for what the reversal of loops needs: states and records. Loops that need more are run again in part. It changes no bit.
+    pub memory: Option<u64>,
     /// How many threads parallel loops run on; as many as the machine has cores where it is not said. It changes no
     /// bit.
     pub threads: Option<NonZeroUsize>,
@@ -111,7 +114,13 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { max_iterations: 1_000_000_000, tape_limit: None, interrupt: None, threads: None }
+        Options {
+            max_iterations: 1_000_000_000,
+            tape_limit: None,
+            interrupt: None,
+            memory: None,
+            threads: None,
+        }
     }
 }
 
@@ -122,6 +131,8 @@ pub struct Stats {
     pub tape_peak_bytes: u64,
     /// The most bytes of arrays held at once: those the program makes, and arguments copied.
     pub array_peak_bytes: u64,
+    /// Iterations of loops that were run again because there was a budget.
+    pub run_again: u64,
     /// Pieces of parallel loops that other threads than the caller's have run, forward and backward.
     pub pieces_elsewhere: u64,
 }
@@ -279,6 +290,7 @@ impl Program {
         let threads = options.threads.or_else(|| std::thread::available_parallelism().ok());
         let threads = threads.map_or(1, NonZeroUsize::get);
         let mut context = Context::new(linked, rounds, interrupt, tapes, base, threads);
+        context.budget = Budget::new(options.memory);
         let mut frame = found.frame(args, &mut context, &bases)?;
         let status = {
             let _floats = DefaultFloats::set();
@@ -297,6 +309,7 @@ impl Program {
         let stats = Stats {
             tape_peak_bytes: context.tapes.peak().max(workers.tape_peak_bytes),
             array_peak_bytes: context.arrays.peak_bytes() + workers.array_peak_bytes,
+            run_again: context.budget.run_again(),
             ..workers
         };
         Ok((found.results(&frame, &mut context), stats))

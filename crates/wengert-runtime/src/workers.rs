@@ -278,6 +278,7 @@ impl<'p> Workers<'p> {
             tape_peak_bytes: self.tape_peak,
             array_peak_bytes: arrays,
             pieces_elsewhere: self.elsewhere,
+            ..Stats::default()
         }
     }
 }

@@ -31,6 +31,7 @@ enum Code {
 pub(crate) struct Ran {
     pub(crate) values: Vec<Value>,
     pub(crate) tape_bytes: u64,
+    pub(crate) run_again: u64,
     pub(crate) seconds: f64,
     pub(crate) backend: Backend,
 }
@@ -62,7 +63,7 @@ impl Executable {
         options: &Options,
     ) -> Result<Ran, Fault> {
         let start = Instant::now();
-        let ((values, tape_bytes), backend) = match &self.code {
+        let ((values, took), backend) = match &self.code {
             Code::Interp(module) => (self.interpret(module, args, options)?, Backend::Interp),
             Code::Native(program, backend) => {
                 let (args, limits) = (native_args(args), limits(options));
@@ -74,7 +75,9 @@ impl Executable {
                 (native(program.call(&self.entry, &args, &limits))?, backend)
             }
         };
-        Ok(Ran { values, tape_bytes, seconds: start.elapsed().as_secs_f64(), backend })
+        let runtime::Stats { tape_peak_bytes: tape_bytes, run_again, .. } = took;
+        let seconds = start.elapsed().as_secs_f64();
+        Ok(Ran { values, tape_bytes, run_again, seconds, backend })
     }
 
     fn interpret<V: Borrow<Value>>(
@@ -82,7 +85,7 @@ impl Executable {
         module: &Module,
         args: &[V],
         options: &Options,
-    ) -> Result<(Vec<Value>, u64), Fault> {
+    ) -> Result<(Vec<Value>, runtime::Stats), Fault> {
         let mut args: Vec<Val> = args.iter().map(|v| v.borrow().to_val()).collect();
         if module.func(&self.entry).is_some_and(|f| f.param_types().contains(&Type::Tape)) {
             args.push(Val::tape());
@@ -90,10 +93,9 @@ impl Executable {
         let mut interp = Interp::new(module);
         interp.max_iterations = options.max_iterations;
         let results = interp.call(&self.entry, args)?;
-        Ok((
-            results.into_iter().filter_map(Value::from_val).collect(),
-            interp.counters().pushed_bytes,
-        ))
+        let tape_peak_bytes = interp.counters().pushed_bytes;
+        let took = runtime::Stats { tape_peak_bytes, ..runtime::Stats::default() };
+        Ok((results.into_iter().filter_map(Value::from_val).collect(), took))
     }
 }
 
@@ -108,6 +110,7 @@ fn limits(options: &Options) -> runtime::Options {
         max_iterations: options.max_iterations,
         tape_limit: options.tape_limit,
         interrupt: options.interrupt.clone(),
+        memory: options.memory,
         threads: threads.and_then(NonZeroUsize::new),
     }
 }
@@ -115,11 +118,9 @@ fn limits(options: &Options) -> runtime::Options {
 /// What native code gave.
 fn native(
     ran: Result<(Vec<runtime::Out>, runtime::Stats), runtime::RunError>,
-) -> Result<(Vec<Value>, u64), Fault> {
+) -> Result<(Vec<Value>, runtime::Stats), Fault> {
     match ran {
-        Ok((results, stats)) => {
-            Ok((results.into_iter().map(Value::from_out).collect(), stats.tape_peak_bytes))
-        }
+        Ok((results, stats)) => Ok((results.into_iter().map(Value::from_out).collect(), stats)),
         Err(runtime::RunError::Fault(fault)) => Err(fault),
         Err(mismatch) => unreachable!("the arguments have been bound: {mismatch}"),
     }

@@ -192,6 +192,11 @@ impl Function {
                 .help("leave the limit out, or run native code");
             return Err(refused(error));
         }
+        if self.options.backend == Backend::Interp && self.options.memory.is_some() {
+            let error = Diagnostic::new("memory-budget", "the interpreter keeps everything")
+                .help("leave the limit of memory out, or run native code");
+            return Err(refused(error));
+        }
         let values = bind::arguments(self.tree(), args).map_err(refused)?;
         Ok(Call { started, ..self.prepared(values)? })
     }
@@ -244,6 +249,13 @@ impl Function {
         }
         let wrong = |e| self.error(ErrorKind::Source, e);
         let name = self.name();
+        let keeps = matches!(key.1, Task::Products(..) | Task::BatchReverse(..));
+        if keeps && self.options.memory.is_some() {
+            let what = "second derivatives and batches keep everything that their loops record";
+            let error =
+                Diagnostic::new("memory-budget", what).help("leave the limit of memory out");
+            return Err(self.error(ErrorKind::Arguments, error));
+        }
         let (module, entry) = match &key.1 {
             Task::Value => (Module::clone(&call.module), name.to_string()),
             Task::Forward(by) => {
@@ -291,6 +303,7 @@ impl Function {
         stats.backend = ran.backend;
         stats.run_seconds += ran.seconds;
         stats.tape_bytes = stats.tape_bytes.max(ran.tape_bytes);
+        stats.run_again += ran.run_again;
         Ok(ran.values)
     }
 

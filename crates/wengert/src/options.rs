@@ -49,6 +49,9 @@ pub struct Options {
     /// much, and as many run at once as there are threads. Threads of a parallel loop share equally what is left when
     /// the loop begins.
     pub tape_limit: Option<u64>,
+    /// Bytes for what the way back through loops needs. A loop that needs more keeps some of its states and runs again from
+    /// them; that takes longer and changes no bit. Native code, gradients of one function at a time; without it everything is kept.
+    pub memory: Option<u64>,
     /// Set it to `true` from another thread to end a run with an error. Native code only.
     pub interrupt: Option<Arc<AtomicBool>>,
     /// How many threads run the members of a batch; as many as the machine has cores where it is not said. It
@@ -63,6 +66,7 @@ impl Default for Options {
             mode: Mode::default(),
             max_iterations: 1_000_000_000,
             tape_limit: None,
+            memory: None,
             interrupt: None,
             threads: None,
         }
@@ -76,6 +80,8 @@ pub struct Stats {
     pub backend: Backend,
     /// The most bytes the tape held.
     pub tape_bytes: u64,
+    /// Iterations of loops that were run more than once, where there is a limit of memory.
+    pub run_again: u64,
     /// Time to lower, differentiate and compile; next to nothing when that was done by an earlier call.
     pub compile_seconds: f64,
     /// Time to run.

@@ -5,7 +5,7 @@
 //! functions, places in frames and the types of operations are looked at as if anybody could have written them. (What
 //! is read was found whole by `cache`, so this is a second lock.)
 
-use crate::jit::link::{Frame, Pieces, Ways};
+use crate::jit::link::{Frame, Pieces, Shape, Signature, Ways};
 use crate::jit::site::{Site, SiteKind};
 use crate::kernel::{Kernel, Work};
 use std::sync::Arc;
@@ -53,7 +53,7 @@ impl Tabled {
     /// Whether everything in it is in its range.
     fn fits(&self, wanted: usize) -> bool {
         let Tabled { framed, ways } = self;
-        let Ways { entries, plans, pieces, sites, kernels, max_loops, .. } = ways;
+        let Ways { entries, plans, pieces, shapes, sites, kernels, max_loops, .. } = ways;
         let is_function = |k: &usize| k < framed;
         let plan = |(record, reverse, advance): &(usize, usize, Option<usize>)| {
             [Some(record), Some(reverse), advance.as_ref()].into_iter().flatten().all(is_function)
@@ -63,6 +63,8 @@ impl Tabled {
             && plans.iter().all(plan)
             && pieces.len() == plans.len()
             && pieces.iter().flatten().all(fits_pieces)
+            && shapes.len() == plans.len()
+            && shapes.iter().flatten().all(fits_shape)
             && sites.iter().all(|site| site.loops.len() <= *max_loops)
             && *max_loops <= sites.iter().map(|site| site.loops.len()).max().unwrap_or(0)
             && kernels.iter().all(fits_kernel)
@@ -72,6 +74,24 @@ impl Tabled {
 fn fits_pieces(pieces: &Pieces) -> bool {
     let Pieces { forward, reverse, span: _ } = pieces;
     [Some(forward), reverse.as_ref()].into_iter().flatten().all(fits_frame)
+}
+
+/// Functions over a range that hand on what they are given.
+fn fits_shape(shape: &Shape) -> bool {
+    let Shape { advance, record, reverse, carries, state, counted: _, span: _ } = shape;
+    let hands_on = |of: &Signature, first: usize, carried: usize, more: usize| {
+        let given = first.checked_add(carried).and_then(|end| of.params.get(first..end));
+        let alike =
+            |given: &[(Type, bool)]| given.iter().map(|(ty, _)| ty).eq(&of.results[..carried]);
+        of.results.len() == carried + more && given.is_some_and(alike)
+    };
+    *carries < 1 << 32
+        && *state < 1 << 32
+        && hands_on(advance, 2, *carries, 2)
+        && hands_on(record, 2, *carries, 3)
+        && hands_on(reverse, 3, *state, 1)
+        && record.params.len() == advance.params.len() + 1
+        && reverse.params.len() > 3 + state
 }
 
 /// A range comes first, and everything else lies among the parameters and results.
@@ -292,8 +312,10 @@ macro_rules! cases {
 fields!(Tables { host, library, programs });
 fields!(Tabled { framed, ways });
 fields!(Ways<usize> {
-    entries, plans, pieces, sites, kernels, several_tapes, own_tape, max_loops
+    entries, plans, pieces, shapes, sites, kernels, several_tapes, own_tape, max_loops
 });
+fields!(Shape { advance, record, reverse, carries, state, counted, span });
+fields!(Signature { params, results });
 fields!(Pieces { forward, reverse, span });
 fields!(Frame { params, results, arrays, ended, tape });
 fields!(Site { kind, span, loops });

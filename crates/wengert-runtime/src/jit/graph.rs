@@ -1,11 +1,12 @@
 //! Which functions are compiled, and what is known of each before it is.
 
-use super::link::{Frame, Pieces};
+use super::link::{Frame, Pieces, Shape, Signature};
 use super::{CompileError, abi};
 use std::collections::{HashMap, HashSet};
 use wengert_core::interp::MAX_CALLS;
-use wengert_core::ir::{Func, LoopPlan, Module, Op, Phase, Type, parallel, verify};
+use wengert_core::ir::{Func, Inst, LoopPlan, Module, Op, Phase, Type, Value, parallel, verify};
 use wengert_core::math;
+use wengert_core::ops::Scalar;
 
 /// The functions reachable from the entries.
 pub(super) struct Graph<'m> {
@@ -175,6 +176,57 @@ impl<'m> Graph<'m> {
         let record = self.funcs.iter().find(|f| *f.name == *plan.record)?;
         let span = record.body.insts.iter().find(|inst| inst.op == Op::For).map(|inst| inst.span);
         Some(Pieces { forward, reverse, span: span.unwrap_or_default() })
+    }
+
+    /// What it takes to run a loop in pieces, one after the other: if it is recorded and can be advanced, has one tape, and leaves what it
+    /// only reads to others.
+    pub(super) fn shape(&self, plan: &LoopPlan) -> Option<Shape> {
+        let func = |name: &str| self.funcs.iter().copied().find(|f| &*f.name == name);
+        let signature = |func: &Func| {
+            let consumed = |p: &Value| verify::consumes(self.module, func, *p);
+            let params = func.params().iter().map(|p| (func.ty(*p), consumed(p))).collect();
+            Signature { params, results: func.results.clone() }
+        };
+        if plan.parallel || plan.is_only_run() || !self.by_driver.contains(&*plan.name) {
+            return None;
+        }
+        let (advanced, recorded) = (func(&plan.advance)?, func(&plan.record)?);
+        let [advance, record, reverse] = [advanced, recorded, func(&plan.reverse)?].map(signature);
+        let lent = |of: &Signature, first: usize| {
+            let read = of.params.get(first..)?;
+            let tapes = read.iter().filter(|(ty, _)| *ty == Type::Tape).count();
+            let taken = read.iter().any(|(ty, taken)| ty.is_array() && *taken);
+            (!taken).then_some(tapes)
+        };
+        let (carries, state) = (plan.carries, plan.state);
+        let tapes =
+            [lent(&advance, 2 + carries)?, lent(&record, 2 + carries)?, lent(&reverse, 3 + state)?];
+        let handed_on = |of: &Signature, first: usize, count: usize| {
+            of.params.get(first..first + count).is_some_and(|given| {
+                given
+                    .iter()
+                    .zip(&of.results)
+                    .all(|((ty, _), result)| ty == result && *ty != Type::Tape)
+            })
+        };
+        let fits = tapes == [0, 1, 1]
+            && handed_on(&advance, 2, carries)
+            && handed_on(&record, 2, carries)
+            && handed_on(&reverse, 3, state)
+            && record.results.len() == carries + 3
+            && advance.results.len() == carries + 2
+            && reverse.results.len() == state + 1
+            && record.params.last().is_some_and(|(ty, _)| *ty == Type::Tape)
+            && reverse.params.last().is_some_and(|(ty, _)| *ty == Type::Tape);
+        let never = |func: &Func| {
+            let exit = func.body.yields.get(carries + 1);
+            exit.and_then(|v| func.as_const(*v)) == Some(Scalar::I64(0))
+        };
+        let counted = plan.bounded && never(advanced) && never(recorded);
+        let is_loop = |inst: &&Inst| matches!(inst.op, Op::For | Op::While);
+        let span = recorded.body.insts.iter().find(is_loop).map(|inst| inst.span);
+        let span = span.unwrap_or_default();
+        fits.then_some(Shape { advance, record, reverse, carries, state, counted, span })
     }
 
     /// What is known of a function.

@@ -4,14 +4,18 @@
 //! outlined loops and fault sites. After this point nothing of it changes, so it can be shared
 //! between threads.
 
+use super::abi;
 use super::site::{Site, SiteKind};
 use crate::context::Context;
 use crate::kernel::Kernel;
 use cranelift_jit::JITModule;
 use cranelift_module::FuncId;
 use libloading::Library;
-use std::sync::Arc;
+use std::ops::Range;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+use wengert_checkpoint::Measured;
+use wengert_core::ir::Type;
 use wengert_core::span::Span;
 
 /// A way into compiled code: parameters in consecutive slots of the frame, results after them.
@@ -42,15 +46,70 @@ pub(crate) struct Plan {
     pub(crate) record: Step,
     /// Runs recorded iterations backwards.
     pub(crate) reverse: Step,
-    /// Runs iterations without recording; store-all needs none.
-    #[allow(dead_code)]
+    /// Runs iterations without recording.
     pub(crate) advance: Option<Step>,
+    /// What it takes to run it in pieces, one after the other, if that is possible.
+    pub(crate) shape: Option<Shape>,
+    /// The site of the fault that it cannot be run so.
+    pub(crate) stopped: u64,
+    /// What was measured when it ran so.
+    pub(crate) measured: Mutex<Option<Measured>>,
     /// How pieces of it can run at the same time, if they can.
     pub(crate) pieces: Option<Pieces>,
     /// The site of the fault that the pieces together need more tape than there may be.
     pub(crate) full: u64,
     /// Nanoseconds per iteration when it last ran, forward and backward; 0 before it has run.
     pub(crate) pace: [AtomicU64; 2],
+}
+
+/// What the functions of an outlined loop take and give back.
+#[derive(Clone, Debug)]
+pub(crate) struct Shape {
+    pub(crate) advance: Signature,
+    pub(crate) record: Signature,
+    pub(crate) reverse: Signature,
+    /// How many values are carried from one iteration to the next.
+    pub(crate) carries: usize,
+    /// How many the second sweep carries.
+    pub(crate) state: usize,
+    /// Whether there are as many iterations as its range says.
+    pub(crate) counted: bool,
+    /// The loop.
+    pub(crate) span: Span,
+}
+
+/// Parameters, each with whether it is taken over, and results.
+#[derive(Clone, Debug)]
+pub(crate) struct Signature {
+    pub(crate) params: Vec<(Type, bool)>,
+    pub(crate) results: Vec<Type>,
+}
+
+impl Signature {
+    /// The words of some of the parameters in the frame.
+    pub(crate) fn slots(&self, params: Range<usize>) -> Range<usize> {
+        let before = |k: usize| self.params[..k].iter().map(|(ty, _)| abi::slots(&[*ty])).sum();
+        before(params.start)..before(params.end)
+    }
+
+    /// How many words all parameters have.
+    pub(crate) fn words_of_params(&self) -> usize {
+        self.slots(0..self.params.len()).end
+    }
+
+    /// How many words the frame has.
+    pub(crate) fn words(&self) -> usize {
+        self.words_of_params() + abi::slots(&self.results)
+    }
+
+    /// The arrays among some of the parameters: where their words begin, their types, and whether they are taken over.
+    pub(crate) fn arrays(
+        &self,
+        params: Range<usize>,
+    ) -> impl Iterator<Item = (usize, Type, bool)> + '_ {
+        let arrays = params.filter(|k| self.params[*k].0.is_array());
+        arrays.map(|k| (self.slots(0..k).end, self.params[k].0, self.params[k].1))
+    }
 }
 
 /// The frames of a parallel loop whose ranges can run at the same time.
@@ -104,6 +163,8 @@ pub(crate) struct Ways<F> {
     pub(crate) plans: Vec<(F, F, Option<F>)>,
     /// Per plan.
     pub(crate) pieces: Vec<Option<Pieces>>,
+    /// Per plan.
+    pub(crate) shapes: Vec<Option<Shape>>,
     pub(crate) sites: Vec<Site>,
     pub(crate) kernels: Vec<Kernel>,
     pub(crate) several_tapes: bool,
@@ -114,31 +175,44 @@ pub(crate) struct Ways<F> {
 impl<F> Ways<F> {
     /// The same with each function as something else.
     pub(crate) fn map<G>(self, mut f: impl FnMut(F) -> G) -> Ways<G> {
-        let Ways { entries, plans, pieces, sites, kernels, several_tapes, own_tape, max_loops } =
-            self;
+        let Ways {
+            entries,
+            plans,
+            pieces,
+            shapes,
+            sites,
+            kernels,
+            several_tapes,
+            own_tape,
+            max_loops,
+        } = self;
         let entries = entries.into_iter().map(&mut f).collect();
         let plans = plans.into_iter().map(|(r, v, a)| (f(r), f(v), a.map(&mut f))).collect();
-        Ways { entries, plans, pieces, sites, kernels, several_tapes, own_tape, max_loops }
+        Ways { entries, plans, pieces, shapes, sites, kernels, several_tapes, own_tape, max_loops }
     }
 }
 
 impl Ways<Step> {
     fn linked(self) -> Linked {
         let mut sites = self.sites;
-        let plan = |((record, reverse, advance), pieces): (_, Option<Pieces>)| {
-            let pace = Default::default();
-            let full = sites.len() as u64;
-            let span = pieces.as_ref().map(|p| p.span);
-            let (kind, loops) = (SiteKind::TapeLimit, Vec::new());
-            sites.extend(span.map(|span| Site { kind, span, loops }));
-            Plan { record, reverse, advance, pieces, full, pace }
+        let mut site = |kind, span: Option<Span>| {
+            sites.extend(span.map(|span| Site { kind, span, loops: Vec::new() }));
+            sites.len().saturating_sub(1) as u64
+        };
+        let plan = |(((record, reverse, advance), pieces), shape)| {
+            let (pieces, shape): (Option<Pieces>, Option<Shape>) = (pieces, shape);
+            let full = site(SiteKind::TapeLimit, pieces.as_ref().map(|p| p.span));
+            let budget = SiteKind::Kernel(None);
+            let stopped = site(budget, shape.as_ref().map(|shape| shape.span));
+            let (pace, measured) = Default::default();
+            Plan { record, reverse, advance, pieces, shape, stopped, measured, full, pace }
         };
         // One tape per piece: a program that has several counts what all of them hold together.
         let several = self.several_tapes;
         let pieces = self.pieces.into_iter().map(|p: Option<Pieces>| {
             p.filter(|p| !several || (p.forward.tape.is_none() && p.reverse.is_none()))
         });
-        let plans = self.plans.into_iter().zip(pieces).map(plan).collect();
+        let plans = self.plans.into_iter().zip(pieces).zip(self.shapes).map(plan).collect();
         Linked {
             entries: self.entries,
             plans,

@@ -529,14 +529,17 @@ impl<'l> Compiler<'l> {
         let steps = entries.iter().filter_map(|name| frame(name)).collect();
         let plans = graph.plans.iter().filter_map(|plan| {
             let steps = (frame(&plan.record)?, frame(&plan.reverse)?, frame(&plan.advance));
-            Some((steps, graph.pieces(plan)))
+            let shape = graph.shape(plan).filter(|_| !self.several_tapes);
+            Some(((steps, graph.pieces(plan)), shape))
         });
-        let (plans, pieces) = plans.unzip();
+        let (plans, shapes): (Vec<_>, Vec<_>) = plans.unzip();
+        let (plans, pieces) = plans.into_iter().unzip();
         let max_loops = self.sites.iter().map(|s| s.loops.len()).max().unwrap_or(0);
         Ways {
             entries: steps,
             plans,
             pieces,
+            shapes,
             sites: std::mem::take(&mut self.sites),
             kernels: std::mem::take(&mut self.kernels),
             several_tapes: self.several_tapes,

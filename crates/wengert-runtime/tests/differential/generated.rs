@@ -1,5 +1,6 @@
 //! Random programs and their derivatives.
 
+use crate::budget;
 use crate::random::Random;
 use crate::standalone::Standalone;
 use crate::{Arg, Both, Ran, Stats, printed};
@@ -40,6 +41,8 @@ struct Waiting {
     until: u64,
     /// How many have been through C.
     compared: usize,
+    /// How many have run some iterations again because there was little memory.
+    run_again: u64,
 }
 
 /// A program, what it was called with, and what Cranelift's code gave.
@@ -58,6 +61,13 @@ impl Waiting {
         let wanted = both.interpreted(entry, &args(vals));
         let given = both.native(both.program(), entry, &args(vals));
         assert_eq!(wanted, given.0, "interpreted (left) and compiled (right) @{entry}{vals:?}");
+        if !module.loops.is_empty() {
+            let bytes = given.1.tape_peak_bytes + given.1.array_peak_bytes;
+            let budgets = [60, bytes / 7, bytes / 2, bytes];
+            let program = (both.program(), &both.options, module);
+            self.run_again +=
+                u64::from(budget::within(program, entry, &args(vals), &wanted, &budgets) > 0);
+        }
         match self.until.checked_sub(1) {
             Some(until) => self.until = until,
             None => {
@@ -172,5 +182,9 @@ fn half(first: u64) {
         let _ = waiting.agree(&parts, &vjp, &with_adjoints);
     }
     waiting.run();
-    println!("{ran} programs, {} of them through C", waiting.compared);
+    println!(
+        "{ran} programs, {} of them through C, {} with iterations run again",
+        waiting.compared, waiting.run_again
+    );
+    assert!(waiting.run_again > 0 || count < 50);
 }

@@ -6,6 +6,7 @@
 
 mod arrays;
 mod batches;
+mod budget;
 mod calls;
 mod faults;
 mod generated;
@@ -117,6 +118,28 @@ pub(crate) struct Both {
     id: usize,
 }
 
+/// What a program gives.
+pub(crate) fn native(
+    program: &Program,
+    entry: &str,
+    args: &[Arg],
+    options: &Options,
+) -> (Ran, Stats) {
+    let bits = |out: Out| match out {
+        Out::F64(x) => Bits::Scalar(Scalar::F64(x)),
+        Out::F32(x) => Bits::Scalar(Scalar::F32(x)),
+        Out::I64(x) => Bits::Scalar(Scalar::I64(x)),
+        Out::Bool(x) => Bits::Scalar(Scalar::Bool(x)),
+        Out::Array(x) => array(&Array::vector(x)),
+        Out::Shaped(x) => array(&x),
+    };
+    match program.call(entry, args, options) {
+        Ok((out, stats)) => (Ok(out.into_iter().map(bits).collect()), stats),
+        Err(RunError::Fault(fault)) => (Err(fault), Stats::default()),
+        Err(other) => panic!("{other}"),
+    }
+}
+
 impl Both {
     /// Compiles all functions of a text.
     pub(crate) fn new(text: &str) -> Both {
@@ -191,19 +214,7 @@ impl Both {
 
     /// A run of one of its programs.
     pub(crate) fn native(&self, program: &Program, entry: &str, args: &[Arg]) -> (Ran, Stats) {
-        let bits = |out: Out| match out {
-            Out::F64(x) => Bits::Scalar(Scalar::F64(x)),
-            Out::F32(x) => Bits::Scalar(Scalar::F32(x)),
-            Out::I64(x) => Bits::Scalar(Scalar::I64(x)),
-            Out::Bool(x) => Bits::Scalar(Scalar::Bool(x)),
-            Out::Array(x) => array(&Array::vector(x)),
-            Out::Shaped(x) => array(&x),
-        };
-        let run = |options: &Options| match program.call(entry, args, options) {
-            Ok((out, stats)) => (Ok(out.into_iter().map(bits).collect()), stats),
-            Err(RunError::Fault(fault)) => (Err(fault), Stats::default()),
-            Err(other) => panic!("{other}"),
-        };
+        let run = |options: &Options| native(program, entry, args, options);
         let ran: (Ran, Stats) = run(&self.options);
         // How much memory threads take depends on who is first. The tape's limit holds for each.
         if self.is_parallel() && self.options.tape_limit.is_none() {

@@ -1,0 +1,438 @@
+//! Carries out schedules.
+//!
+//! A [`Run`] is one loop, from its first step to the adjoint of its first state. Between the two sweeps it waits: results are
+//! there, and somebody else works with them until an adjoint of theirs is known.
+//!
+//! The first steps are recorded in any case, because what a record takes is not known before. Where it looks as if all
+//! records fit, the rest is recorded as well, and that was it. Otherwise the loop begins again under a [`Plan`]; one
+//! whose end is not known goes on from where it stands. Records that turn out to take more than the plan had expected are
+//! dropped, and the loop is reversed from the states that are stored, with room for more. So the first state is always stored.
+
+use crate::plan::{Measured, Plan};
+use crate::slots::Slots;
+use crate::steps::Steps;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+use wengert_schedule::{Action, Cost, Impossible, Online, Resume, Schedule, Slot};
+
+/// Steps that are recorded to see what records take.
+const LOOKED_AT: u64 = 8;
+
+/// Why a loop could not be reversed in the memory that was allowed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error<E> {
+    /// A step has failed.
+    #[error(transparent)]
+    Step(E),
+    /// The memory allowed holds no state and the record of one step.
+    #[error(
+        "{allowed} bytes are too few: a state takes {state}, and the record of step {step} does not fit beside it; allow more memory"
+    )]
+    TooSmall {
+        /// What was allowed.
+        allowed: u64,
+        /// What a state takes.
+        state: u64,
+        /// The step that could not be recorded.
+        step: u64,
+    },
+    /// The system has no memory for a state.
+    #[error("there is no memory for a state of {0} bytes")]
+    NoMemory(u64),
+    /// The loop did something else when it was run again.
+    #[error(
+        "the loop has ended after {now} steps, and before after {before}: it does not do the same when it is run again"
+    )]
+    OtherEnd {
+        /// The first time.
+        before: u64,
+        /// Later.
+        now: u64,
+    },
+    /// A schedule and its executor disagree: a fault of this crate.
+    #[error("the schedule asks for something impossible: {0}")]
+    Schedule(String),
+}
+
+impl<E> From<Impossible> for Error<E> {
+    fn from(why: Impossible) -> Self {
+        Error::Schedule(why.to_string())
+    }
+}
+
+/// What a run has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Steps of the loop.
+    pub steps: u64,
+    /// Steps run without being recorded.
+    pub advanced: u64,
+    /// Steps recorded.
+    pub recorded: u64,
+    /// States stored.
+    pub stored: u64,
+    /// States loaded.
+    pub loaded: u64,
+    /// The most bytes of states and records that were held at one time.
+    pub peak_bytes: u64,
+    /// How long both sweeps took.
+    pub time: Duration,
+}
+
+impl Done {
+    /// Evaluations of steps.
+    pub fn evaluations(&self) -> u64 {
+        self.advanced + self.recorded
+    }
+}
+
+/// One loop under a budget.
+pub struct Run {
+    /// Bytes for states and records.
+    memory: u64,
+    /// How many steps there are, once it is known.
+    steps: Option<u64>,
+    how: How,
+    /// What the first state takes.
+    state_bytes: u64,
+    slots: Slots,
+    /// Steps from here on are reversed.
+    adjoint: u64,
+    is_back: bool,
+    measured: Option<Measured>,
+    done: Done,
+}
+
+/// How a loop is run.
+enum How {
+    /// All of it is recorded.
+    Everything,
+    /// By a schedule.
+    Planned(Plan),
+}
+
+impl std::fmt::Debug for Run {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Run")
+            .field("memory", &self.memory)
+            .field("done", &self.done)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Run {
+    /// A loop of so many steps, or one whose end is not known, in so many bytes for states and records. What was measured when it ran
+    /// before spares measuring again.
+    pub fn new(memory: u64, steps: Option<u64>, measured: Option<Measured>) -> Run {
+        Run {
+            memory,
+            steps,
+            how: How::Everything,
+            state_bytes: 0,
+            slots: Slots::default(),
+            adjoint: 0,
+            is_back: false,
+            measured,
+            done: Done::default(),
+        }
+    }
+
+    /// What has been measured, for the next run of the same loop.
+    pub fn measured(&self) -> Option<&Measured> {
+        self.measured.as_ref()
+    }
+
+    /// What has been done so far.
+    pub fn done(&self) -> &Done {
+        &self.done
+    }
+
+    /// What the schedule costs, if there is one.
+    pub fn cost(&self) -> Option<Cost> {
+        match &self.how {
+            How::Everything => None,
+            How::Planned(plan) => Some(plan.schedule.cost()),
+        }
+    }
+
+    /// The first sweep: the last state is live afterwards.
+    pub fn forward<S: Steps>(&mut self, steps: &mut S) -> Result<(), Error<S::Error>> {
+        let start = Instant::now();
+        self.state_bytes = steps.state_bytes();
+        self.slots = Slots::new(self.state_bytes);
+        if self.steps != Some(0) {
+            self.store(steps, 0, 0)?;
+        }
+        let ran = match self.look(steps)? {
+            true => Ok(()),
+            false => self.follow(steps),
+        };
+        self.done.time += start.elapsed();
+        self.adjoint = self.steps.unwrap_or(0);
+        self.done.steps = self.adjoint;
+        ran
+    }
+
+    /// The way back: what `steps` holds as the adjoint of the last state becomes that of the first.
+    pub fn backward<S: Steps>(&mut self, steps: &mut S) -> Result<(), Error<S::Error>> {
+        let start = Instant::now();
+        self.is_back = true;
+        let ran = match self.how {
+            How::Everything => match self.adjoint {
+                0 => Ok(()),
+                all => self.reverse(steps, 0..all),
+            },
+            How::Planned(_) => self.follow(steps),
+        };
+        self.done.time += start.elapsed();
+        ran
+    }
+
+    /// Records steps from the first one on, and the whole loop if that fits: then nothing else is to be done.
+    fn look<S: Steps>(&mut self, steps: &mut S) -> Result<bool, Error<S::Error>> {
+        let state = self.state_bytes;
+        let end = self.steps.unwrap_or(u64::MAX);
+        let known = self.measured.filter(|known| known.state_bytes == state);
+        if end == 0 {
+            return Ok(true);
+        }
+        let mut few = LOOKED_AT.min(end);
+        let begin = Instant::now();
+        let mut recorded = self.try_record(steps, 0..few)?;
+        if recorded.is_none() && few > 1 {
+            // Not so many, but one may fit.
+            self.load(steps, 0, 0)?;
+            few = 1;
+            recorded = self.try_record(steps, 0..few)?;
+        }
+        let Some(mut at) = recorded else { return Err(self.too_small(0)) };
+        let looked_at = at.max(1);
+        let record = nanoseconds(begin.elapsed()) / looked_at;
+        let tape = steps.record_bytes().div_ceil(looked_at);
+        let mut measured = Measured {
+            state_bytes: state,
+            record_bytes: tape,
+            advance: record,
+            record,
+            reverse: 2 * record,
+        };
+        if let Some(known) = known {
+            measured = Measured { record_bytes: tape.max(known.record_bytes), ..known };
+        }
+        // The rest of it, as long as there is room.
+        let per_step = measured.record_bytes.max(1);
+        let unit = Plan::unit(&measured, self.memory);
+        let mut ended = at < few || at == end;
+        while !ended {
+            let room = self.memory.saturating_sub(self.held(steps));
+            let fit = room / per_step;
+            let to = match self.steps {
+                Some(end) if fit < end - at => break,
+                Some(end) => end,
+                // Whole units, twice as many as there are.
+                None => at.saturating_add(at.max(unit).min(fit)) / unit * unit,
+            };
+            if to <= at {
+                break;
+            }
+            match self.try_record(steps, at..to)? {
+                Some(now) => {
+                    ended = now < to || now == end;
+                    at = now;
+                }
+                None => {
+                    measured.record_bytes = per_step.saturating_mul(2);
+                    self.measured = Some(measured);
+                    return self.begin_again(steps).map(|()| false);
+                }
+            }
+        }
+        self.measured = Some(measured);
+        if ended {
+            self.steps = Some(at);
+            self.slots.clear();
+            return Ok(true);
+        }
+        if self.steps.is_none() && at % unit == 0 && at > 0 {
+            // What comes now begins here.
+            steps.forget();
+            let slots = Plan::slots(&measured, unit, self.memory);
+            if slots >= 2 {
+                self.store(steps, at, 1)?;
+                let schedule = Online::resumed(&[(0, 0), (at / unit, 1)], slots)?;
+                self.how = How::Planned(Plan::of(schedule, unit));
+                return Ok(false);
+            }
+        }
+        self.begin_again(steps).map(|()| false)
+    }
+
+    /// From the first state, under a plan.
+    fn begin_again<S: Steps>(&mut self, steps: &mut S) -> Result<(), Error<S::Error>> {
+        steps.forget();
+        let Some(measured) = &mut self.measured else {
+            return Err(Error::Schedule("nothing is measured".into()));
+        };
+        self.slots.get(0).map_or(Ok(()), |state| steps.load(state)).map_err(Error::Step)?;
+        let few = LOOKED_AT.min(self.steps.unwrap_or(u64::MAX));
+        let begin = Instant::now();
+        let at = steps.advance(0..few).map_err(Error::Step)?;
+        measured.advance = nanoseconds(begin.elapsed()) / at.max(1);
+        let measured = *measured;
+        self.load(steps, 0, 0)?;
+        let plan = match Plan::new(self.steps, &measured, self.memory) {
+            Ok(plan) => plan,
+            Err(Impossible::TooFewBytes { .. } | Impossible::NoSlot) => {
+                return Err(self.too_small(0));
+            }
+            Err(e) => return Err(e.into()),
+        };
+        if !plan.keeps_first {
+            self.slots.free(0);
+        }
+        self.how = How::Planned(plan);
+        Ok(())
+    }
+
+    /// Carries out actions: up to the end of the first sweep, or of everything.
+    fn follow<S: Steps>(&mut self, steps: &mut S) -> Result<(), Error<S::Error>> {
+        loop {
+            let How::Planned(plan) = &mut self.how else { return Ok(()) };
+            let Some(action) = plan.schedule.next() else { return Ok(()) };
+            let (unit, first) = (plan.unit, usize::from(plan.keeps_first));
+            let end = self.steps.unwrap_or(u64::MAX);
+            let step = |k: u64| k.saturating_mul(unit).min(end);
+            match action {
+                Action::Advance { from, to } => {
+                    let now = steps.advance(step(from)..step(to)).map_err(Error::Step)?;
+                    self.done.advanced += now - step(from);
+                    if self.steps.is_none() && now < step(to) {
+                        self.steps = Some(now);
+                        plan.schedule.ended(now.div_ceil(unit))?;
+                    } else if now != step(to) {
+                        return Err(Error::OtherEnd { before: end, now });
+                    }
+                }
+                Action::Record { from, to } => {
+                    let range = step(from)..step(to);
+                    match self.try_record(steps, range.clone())? {
+                        Some(now) if now == range.end => {}
+                        Some(now) => return Err(Error::OtherEnd { before: end, now }),
+                        None => self.make_room(steps, range)?,
+                    }
+                }
+                Action::Store { step: k, slot: Slot::Memory(slot) } => {
+                    self.store(steps, step(k), slot + first)?
+                }
+                Action::Load { step: k, slot: Slot::Memory(slot) } => {
+                    self.load(steps, step(k), slot + first)?
+                }
+                // The first state is dropped for the last unit; should its records not fit, it begins once more.
+                Action::Free { slot: Slot::Memory(slot) }
+                    if unit > 1 && self.slots.step(slot + first) == Some(0) => {}
+                Action::Free { slot: Slot::Memory(slot) } => self.slots.free(slot + first),
+                Action::PrimalDone => return Ok(()),
+                Action::Reverse { from, to } => self.reverse(steps, step(from)..step(to))?,
+                Action::Store { slot: Slot::Disk(_), .. }
+                | Action::Load { slot: Slot::Disk(_), .. }
+                | Action::Free { slot: Slot::Disk(_) } => {
+                    return Err(Error::Schedule("there is no disk".into()));
+                }
+            }
+        }
+    }
+
+    /// Records took more than was planned: states are given up for them, and every record is dropped.
+    fn make_room<S: Steps>(
+        &mut self,
+        steps: &mut S,
+        range: Range<u64>,
+    ) -> Result<(), Error<S::Error>> {
+        steps.forget();
+        let end = if self.is_back { self.adjoint } else { self.steps.unwrap_or(range.end) };
+        let mut stored = self.slots.held();
+        stored.sort_unstable();
+        stored.dedup_by_key(|(step, _)| *step);
+        if stored.len() <= 1 && range.end - range.start <= 1 {
+            return Err(self.too_small(range.start));
+        }
+        let Some(measured) = &mut self.measured else {
+            return Err(Error::Schedule("nothing is measured".into()));
+        };
+        measured.record_bytes = measured.record_bytes.max(1).saturating_mul(2);
+        let slots = Plan::slots(measured, 1, self.memory).max(1);
+        let schedule: Box<dyn Schedule + Send> = match self.steps {
+            Some(_) => Box::new(Resume::new(&stored, slots, end, self.is_back)?),
+            None => Box::new(Online::resumed(&stored, slots)?),
+        };
+        self.how = How::Planned(Plan { schedule, unit: 1, keeps_first: false });
+        Ok(())
+    }
+
+    /// Records a range where there is room for it.
+    fn try_record<S: Steps>(
+        &mut self,
+        steps: &mut S,
+        range: Range<u64>,
+    ) -> Result<Option<u64>, Error<S::Error>> {
+        let room = self.memory.saturating_sub(self.held(steps));
+        let from = range.start;
+        let now = steps.record(range, room).map_err(Error::Step)?;
+        self.done.recorded += now.unwrap_or(from) - from;
+        self.note_peak(steps);
+        Ok(now)
+    }
+
+    fn reverse<S: Steps>(
+        &mut self,
+        steps: &mut S,
+        range: Range<u64>,
+    ) -> Result<(), Error<S::Error>> {
+        self.adjoint = range.start;
+        steps.reverse(range).map_err(Error::Step)
+    }
+
+    fn store<S: Steps>(
+        &mut self,
+        steps: &mut S,
+        step: u64,
+        slot: usize,
+    ) -> Result<(), Error<S::Error>> {
+        let bytes = steps.state_bytes();
+        steps.save(self.slots.put(slot, step, bytes).ok_or(Error::NoMemory(bytes))?);
+        self.done.stored += 1;
+        self.note_peak(steps);
+        Ok(())
+    }
+
+    fn load<S: Steps>(
+        &mut self,
+        steps: &mut S,
+        step: u64,
+        slot: usize,
+    ) -> Result<(), Error<S::Error>> {
+        let state = self
+            .slots
+            .get(slot)
+            .ok_or_else(|| Error::Schedule(format!("state {step} is not stored")))?;
+        self.done.loaded += 1;
+        steps.load(state).map_err(Error::Step)
+    }
+
+    /// Bytes of states and records.
+    fn held<S: Steps>(&self, steps: &S) -> u64 {
+        self.slots.bytes() + steps.record_bytes()
+    }
+
+    fn note_peak<S: Steps>(&mut self, steps: &S) {
+        self.done.peak_bytes = self.done.peak_bytes.max(self.held(steps));
+    }
+
+    fn too_small<E>(&self, step: u64) -> Error<E> {
+        Error::TooSmall { allowed: self.memory, state: self.state_bytes, step }
+    }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,11 @@
+//! Gradients of long loops in the memory you allow.
+#![forbid(unsafe_code)]
+
+mod drive;
+mod plan;
+mod slots;
+mod steps;
+
+pub use drive::{Done, Error, Run};
+pub use plan::Measured;
+pub use steps::Steps;

@@ -1,0 +1,140 @@
+//! Places for states in memory.
+//!
+//! States of a loop mostly have one size. They lie in blocks of several, so that small ones take no more memory than
+//! their bytes; a state of another size lies by itself.
+
+use std::collections::HashMap;
+
+/// Bytes in a block of small states.
+const BLOCK: usize = 16 << 10;
+
+/// Numbered places for states.
+#[derive(Debug, Default)]
+pub(crate) struct Slots {
+    /// The size of states in blocks.
+    usual: usize,
+    blocks: Vec<Box<[u8]>>,
+    /// Those of another size, by their places.
+    others: HashMap<usize, Box<[u8]>>,
+    /// One more than the step of the state at each place, 0 where there is none.
+    steps: Vec<u64>,
+    bytes: u64,
+}
+
+impl Slots {
+    /// Places for states of this size.
+    pub(crate) fn new(usual: u64) -> Slots {
+        Slots { usual: usize::try_from(usual).unwrap_or(usize::MAX), ..Slots::default() }
+    }
+
+    /// How many places a block has.
+    fn in_block(&self) -> usize {
+        (BLOCK / self.usual.max(1)).max(1)
+    }
+
+    /// A place for the state before a step, of so many bytes, which is then held there; nothing where there is no memory for
+    /// it.
+    pub(crate) fn put(&mut self, slot: usize, step: u64, bytes: u64) -> Option<&mut [u8]> {
+        self.free(slot);
+        let bytes = usize::try_from(bytes).ok()?;
+        if self.steps.len() <= slot {
+            self.steps.try_reserve(slot + 1 - self.steps.len()).ok()?;
+            self.steps.resize(slot + 1, 0);
+        }
+        if bytes != self.usual {
+            self.others.insert(slot, blank(bytes)?);
+        }
+        let (block, at) = (slot / self.in_block(), slot % self.in_block() * self.usual);
+        while bytes == self.usual && self.blocks.len() <= block {
+            self.blocks.push(blank(self.in_block().checked_mul(bytes)?)?);
+        }
+        self.steps[slot] = step.checked_add(1)?;
+        self.bytes += bytes as u64;
+        match self.others.get_mut(&slot) {
+            Some(other) => Some(other),
+            None => Some(&mut self.blocks[block][at..at + bytes]),
+        }
+    }
+
+    /// The state that is held at a place.
+    pub(crate) fn get(&self, slot: usize) -> Option<&[u8]> {
+        self.step(slot)?;
+        if let Some(other) = self.others.get(&slot) {
+            return Some(other);
+        }
+        let at = slot % self.in_block() * self.usual;
+        Some(&self.blocks[slot / self.in_block()][at..at + self.usual])
+    }
+
+    /// The step before which the state at a place was.
+    pub(crate) fn step(&self, slot: usize) -> Option<u64> {
+        self.steps.get(slot).and_then(|step| step.checked_sub(1))
+    }
+
+    /// The place holds nothing any more.
+    pub(crate) fn free(&mut self, slot: usize) {
+        let held = self.get(slot).map_or(0, |state| state.len() as u64);
+        self.bytes -= held;
+        self.others.remove(&slot);
+        if let Some(step) = self.steps.get_mut(slot) {
+            *step = 0;
+        }
+    }
+
+    /// No place holds anything.
+    pub(crate) fn clear(&mut self) {
+        (0..self.steps.len()).for_each(|slot| self.free(slot));
+    }
+
+    /// The steps of all states that are held, with their places.
+    pub(crate) fn held(&self) -> Vec<(u64, usize)> {
+        let held = self.steps.iter().enumerate().filter(|(_, step)| **step > 0);
+        held.map(|(slot, step)| (step - 1, slot)).collect()
+    }
+
+    /// Bytes of all states that are held.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+/// So many zeros; nothing where there is no memory for them.
+fn blank(bytes: usize) -> Option<Box<[u8]>> {
+    let mut all = Vec::new();
+    all.try_reserve_exact(bytes).ok()?;
+    all.resize(bytes, 0);
+    Some(all.into_boxed_slice())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_of_any_size_are_found_again() {
+        let mut slots = Slots::new(24);
+        let sizes = [24, 24, 8, 0, 24, 40_000, 24];
+        for round in 0..3u8 {
+            for (slot, size) in sizes.iter().enumerate() {
+                slots.put(slot * 700, 1, *size).unwrap().fill(slot as u8 + round);
+            }
+            assert_eq!(slots.bytes(), sizes.iter().sum::<u64>());
+            for (slot, size) in sizes.iter().enumerate() {
+                let state = slots.get(slot * 700).unwrap();
+                assert_eq!(state, vec![slot as u8 + round; *size as usize]);
+            }
+        }
+        assert!(slots.get(1).is_none() && slots.get(10_000_000).is_none());
+        assert_eq!(slots.held()[1], (1, 700));
+        slots.clear();
+        assert_eq!(slots.bytes(), 0);
+        assert!(slots.get(700).is_none());
+    }
+
+    #[test]
+    fn what_cannot_be_held_is_told() {
+        let mut slots = Slots::new(u64::MAX);
+        assert!(slots.put(0, 0, u64::MAX).is_none());
+        assert!(slots.put(0, 0, u64::MAX / 4).is_none());
+    }
+}

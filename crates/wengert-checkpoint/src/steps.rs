@@ -1,0 +1,43 @@
+//! What a loop must be able to do.
+
+use std::ops::Range;
+
+/// A loop that runs in pieces and is reversed in pieces.
+///
+/// There is one *live* state. Step `k` takes it from state `k` to state `k + 1`. What the reversal of a step needs is its
+/// *record*; records are a stack: the last ones are used up first. There is one adjoint, that of the last state at
+/// first.
+///
+/// What is asked for is always possible: the live state is the one at the start of the range, and the last records are those of the
+/// range that is reversed.
+pub trait Steps {
+    /// What may go wrong in a step.
+    type Error;
+
+    /// Runs the steps of a range without recording them. Gives back the state that is live then: the end of the range, or an earlier
+    /// one after which there is no step.
+    fn advance(&mut self, range: Range<u64>) -> Result<u64, Self::Error>;
+
+    /// Runs the steps of a range and records each of them. Gives back as much as [`Steps::advance`]; nothing where the records would take
+    /// more than `room` bytes. Then neither they nor the live state are used again.
+    fn record(&mut self, range: Range<u64>, room: u64) -> Result<Option<u64>, Self::Error>;
+
+    /// Takes the adjoint of the state at the end of the range to that of the state at its start. The records of the range are used
+    /// up.
+    fn reverse(&mut self, range: Range<u64>) -> Result<(), Self::Error>;
+
+    /// Drops all records.
+    fn forget(&mut self);
+
+    /// How many bytes all records take that there are.
+    fn record_bytes(&self) -> u64;
+
+    /// How many bytes [`Steps::save`] writes of the live state.
+    fn state_bytes(&self) -> u64;
+
+    /// Writes the live state to as many bytes as it takes.
+    fn save(&self, to: &mut [u8]);
+
+    /// Makes a state that was saved the live one.
+    fn load(&mut self, from: &[u8]) -> Result<(), Self::Error>;
+}

@@ -1,0 +1,198 @@
+//! A loop under every budget: the same bits, and never more memory than allowed.
+
+use std::ops::Range;
+use wengert_checkpoint::{Done, Error, Run, Steps};
+
+/// A recurrence of several numbers that knows where it stands, and complains when it is asked for something else.
+struct Map {
+    width: usize,
+    /// After how many steps it ends.
+    ends: u64,
+    /// Extra bytes in the record of a step.
+    extra: fn(u64) -> u64,
+    x: Vec<f64>,
+    at: u64,
+    tape: Vec<(u64, Vec<f64>, u64)>,
+    adjoint: Vec<f64>,
+    by_r: f64,
+    /// Where the adjoint stands.
+    back: Option<u64>,
+    most: u64,
+}
+
+const R: f64 = 3.7;
+
+impl Map {
+    fn new(width: usize, ends: u64, extra: fn(u64) -> u64) -> Map {
+        Map {
+            width,
+            ends,
+            extra,
+            x: (0..width).map(|k| 0.2 + 0.5 * k as f64 / width as f64).collect(),
+            at: 0,
+            tape: Vec::new(),
+            adjoint: vec![0.0; width],
+            by_r: 0.0,
+            back: None,
+            most: 0,
+        }
+    }
+
+    fn step(&mut self) {
+        let last = self.x[self.width - 1];
+        self.x.iter_mut().for_each(|x| *x = 0.99 * (R * *x * (1.0 - *x)) + 0.01 * last);
+        self.at += 1;
+    }
+
+    fn start(&self, range: &Range<u64>) {
+        assert_eq!(self.at, range.start, "another state is live");
+        assert!(range.end > range.start && range.start <= self.ends, "{range:?}");
+    }
+}
+
+impl Steps for Map {
+    type Error = String;
+
+    fn advance(&mut self, range: Range<u64>) -> Result<u64, String> {
+        self.start(&range);
+        (range.start..range.end.min(self.ends)).for_each(|_| self.step());
+        Ok(self.at)
+    }
+
+    fn record(&mut self, range: Range<u64>, room: u64) -> Result<Option<u64>, String> {
+        self.start(&range);
+        let before = self.record_bytes();
+        for k in range.start..range.end.min(self.ends) {
+            self.tape.push((k, self.x.clone(), 8 * self.width as u64 + (self.extra)(k)));
+            if self.record_bytes() - before > room {
+                self.tape.retain(|(step, ..)| *step < range.start);
+                self.x.fill(f64::NAN);
+                self.at = u64::MAX;
+                return Ok(None);
+            }
+            self.step();
+        }
+        self.most = self.most.max(self.record_bytes());
+        Ok(Some(self.at))
+    }
+
+    fn reverse(&mut self, range: Range<u64>) -> Result<(), String> {
+        assert_eq!(*self.back.get_or_insert(self.ends), range.end);
+        for k in range.clone().rev() {
+            let (step, x, _) = self.tape.pop().expect("a record");
+            assert_eq!(step, k);
+            let all: f64 = self.adjoint.iter().sum();
+            for (x, adjoint) in x.iter().zip(&mut self.adjoint) {
+                self.by_r += *adjoint * 0.99 * x * (1.0 - x);
+                *adjoint *= 0.99 * R * (1.0 - 2.0 * x);
+            }
+            self.adjoint[self.width - 1] += 0.01 * all;
+        }
+        self.back = Some(range.start);
+        Ok(())
+    }
+
+    fn forget(&mut self) {
+        self.tape.clear();
+    }
+
+    fn record_bytes(&self) -> u64 {
+        self.tape.iter().map(|(.., bytes)| bytes).sum()
+    }
+
+    fn state_bytes(&self) -> u64 {
+        8 * (self.width as u64 + 1)
+    }
+
+    fn save(&self, to: &mut [u8]) {
+        assert_ne!(self.at, u64::MAX, "the live state is lost");
+        let words = std::iter::once(self.at).chain(self.x.iter().map(|x| x.to_bits()));
+        for (to, word) in to.chunks_exact_mut(8).zip(words) {
+            to.copy_from_slice(&word.to_le_bytes());
+        }
+    }
+
+    fn load(&mut self, from: &[u8]) -> Result<(), String> {
+        let words: Vec<u64> =
+            from.chunks_exact(8).map(|w| u64::from_le_bytes(w.try_into().unwrap())).collect();
+        self.at = words[0];
+        self.x = words[1..].iter().map(|w| f64::from_bits(*w)).collect();
+        Ok(())
+    }
+}
+
+/// The bits of results and derivatives, and what was done.
+fn gradient(mut map: Map, memory: u64, known: bool) -> Result<(Vec<u64>, Done), Error<String>> {
+    let mut run = Run::new(memory, known.then_some(map.ends), None);
+    run.forward(&mut map)?;
+    assert_eq!(map.at, map.ends);
+    let result = map.x.clone();
+    map.adjoint.fill(1.0);
+    run.backward(&mut map)?;
+    assert_eq!(map.back.unwrap_or(0), 0);
+    assert!(map.tape.is_empty());
+    let all = result.iter().chain(&map.adjoint).chain([&map.by_r]);
+    let done = *run.done();
+    assert!(done.peak_bytes <= memory, "{} of {memory}", done.peak_bytes);
+    assert!(map.most <= memory);
+    Ok((all.map(|x| x.to_bits()).collect(), done))
+}
+
+const SAME: fn(u64) -> u64 = |_| 0;
+
+#[test]
+fn every_budget_gives_the_same_bits() {
+    for known in [true, false] {
+        for (width, ends) in
+            [(1, 0), (1, 1), (3, 7), (3, 8), (2, 9), (5, 100), (1, 1000), (40, 333)]
+        {
+            let (wanted, all) = gradient(Map::new(width, ends, SAME), u64::MAX, known).unwrap();
+            assert_eq!((all.evaluations(), all.recorded), (ends, ends));
+            let (state, record) = (8 * (width as u64 + 1), 8 * width as u64);
+            let least = state + 32 + record;
+            for memory in (0..60).map(|k| least + k * k * record / 3) {
+                let (bits, done) = gradient(Map::new(width, ends, SAME), memory, known)
+                    .unwrap_or_else(|e| panic!("{e}: {ends} steps of {width} in {memory}"));
+                assert_eq!(bits, wanted, "{ends} steps of {width} in {memory}");
+                assert_eq!(done.steps, ends);
+            }
+        }
+    }
+}
+
+/// Steps whose records take more than the first ones did.
+#[test]
+fn records_of_any_size() {
+    let sizes: [fn(u64) -> u64; 4] = [
+        |k| if k % 50 == 49 { 400 } else { 0 },
+        |k| 3 * k,
+        |k| if k > 100 { 2000 } else { 0 },
+        |k| 1000u64.saturating_sub(10 * k),
+    ];
+    for known in [true, false] {
+        for extra in sizes {
+            let map = || Map::new(3, 200, extra);
+            let (wanted, _) = gradient(map(), u64::MAX, known).unwrap();
+            for memory in [2_200, 2_500, 3_000, 5_000, 10_000, 50_000, 200_000] {
+                let (bits, _) = gradient(map(), memory, known)
+                    .unwrap_or_else(|e| panic!("{e}: in {memory}, known: {known}"));
+                assert_eq!(bits, wanted, "in {memory}");
+            }
+        }
+    }
+}
+
+#[test]
+fn too_little_is_an_error() {
+    for known in [true, false] {
+        for memory in [0, 8, 31, 50] {
+            let e = gradient(Map::new(3, 100, SAME), memory, known).unwrap_err();
+            let Error::TooSmall { allowed, state, step } = &e else { panic!("{e}") };
+            assert_eq!((*allowed, *state, *step), (memory, 32, 0));
+        }
+        // Far into the loop.
+        let late = |k| if k == 77 { 10_000 } else { 0 };
+        let e = gradient(Map::new(3, 100, late), 5_000, known).unwrap_err();
+        assert!(matches!(e, Error::TooSmall { step: 77, .. }), "{e}");
+    }
+}
