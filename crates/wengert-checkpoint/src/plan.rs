@@ -1,6 +1,6 @@
 //! Which schedule, for what was measured.
 
-use wengert_schedule::{Binomial, Impossible, InBytes, Online, Schedule, Times};
+use wengert_schedule::{Binomial, Effort, Impossible, InBytes, Online, Schedule, Times};
 
 /// What a slot takes beside its state, here and in the schedule.
 const PER_SLOT: u64 = 32;
@@ -10,6 +10,12 @@ const FOR_RECORDS: u64 = 5;
 
 /// More slots are of no use.
 const MOST_SLOTS: usize = 1 << 24;
+
+/// The most sums in a table, about a nanosecond each.
+const MOST_SUMS: u64 = 20_000_000;
+
+/// Nanoseconds to begin with a range of steps.
+const BEGIN: u64 = 300;
 
 /// The least time that a unit should take, in nanoseconds: less, and carrying out actions would take longer than steps.
 const WORTH: u64 = 20_000;
@@ -67,7 +73,12 @@ impl Plan {
         let slots = Plan::slots(measured, 1, memory);
         let few = Binomial::new(steps, slots);
         let beside = memory.saturating_sub(state);
-        match InBytes::new(steps, state, record, beside, &measured.times()) {
+        let times = measured.times();
+        // A hundredth of the time that the loop takes, and a sixteenth of the memory.
+        let least = measured.record.saturating_add(measured.reverse).saturating_mul(steps);
+        let effort =
+            Effort { sums: (least / 500).min(MOST_SUMS), bytes: memory / 16, begin: BEGIN };
+        match InBytes::with_effort(steps, [state, record, beside], &times, effort) {
             Ok(schedule) => Ok(Plan { keeps_first: true, ..Plan::of(schedule, 1) }),
             Err(_) => Ok(Plan::of(few?, 1)),
         }

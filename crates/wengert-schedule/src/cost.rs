@@ -21,7 +21,8 @@ pub struct Cost {
     pub peak_disk_slots: u64,
     /// The most steps whose tapes are held at one time.
     pub peak_tapes: u64,
-    /// The most bytes held at one time in slots in memory and tapes; zero where sizes are not known.
+    /// The most bytes held at one time in slots in memory and tapes; zero where sizes are not known. What a long schedule of
+    /// groups of steps says before it is run may be up to one state more.
     pub peak_bytes: u128,
 }
 

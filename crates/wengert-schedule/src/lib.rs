@@ -107,5 +107,5 @@ pub use online::Online;
 pub use plain::{RecomputeAll, StoreAll, Uniform};
 pub use resume::Resume;
 pub use schedule::{Impossible, Schedule};
-pub use sized::InBytes;
+pub use sized::{Effort, InBytes};
 pub use two_level::TwoLevel;

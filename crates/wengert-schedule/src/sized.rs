@@ -12,8 +12,8 @@
 //! ```
 //!
 //! There is no closed form, and nothing in it is convex, so the table is computed. Long loops are planned in groups of steps:
-//! all steps of a group are recorded together. Several sizes of groups are tried, and so are the binomial schedule with one
-//! tape and states at equal distances.
+//! all steps of a group are recorded together. Several sizes of groups are tried, and so are the binomial schedule, of steps and
+//! of groups of them, and states at equal distances.
 
 use crate::action::{Action, Slot};
 use crate::binomial::Binomial;
@@ -25,11 +25,29 @@ use crate::schedule::{Impossible, Schedule};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-/// How many sums a table may take to compute.
-const WORK: u64 = 20_000_000;
+/// How much may be put into planning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// How many sums a table may take to compute, about a nanosecond each. At most five tables are computed.
+    pub sums: u64,
+    /// How many bytes a table may take.
+    pub bytes: u64,
+    /// How long it takes to begin the recording of a range of steps, in the unit of the other times.
+    pub begin: u64,
+}
+
+impl Default for Effort {
+    /// Some tenths of a second, whatever the loop takes.
+    fn default() -> Effort {
+        Effort { sums: 20_000_000, bytes: u64::MAX, begin: 0 }
+    }
+}
 
 /// How many numbers of bytes left are told apart at most.
 const MOST_LEVELS: u64 = 50_000;
+
+/// How many groups a dry run may have.
+const DRY: u64 = 4096;
 
 /// What cannot be done. Sums of two such numbers fit.
 const NEVER: u64 = u64::MAX / 4;
@@ -62,6 +80,7 @@ pub struct InBytes {
 enum Plan {
     Binomial(Binomial),
     Uniform(Uniform),
+    Units(Units),
     Grouped(Grouped),
 }
 
@@ -75,20 +94,49 @@ impl InBytes {
         bytes: u64,
         times: &Times,
     ) -> Result<InBytes, Impossible> {
+        InBytes::with_effort(steps, [state_bytes, tape_bytes, bytes], times, Effort::default())
+    }
+
+    /// The same for bytes of a state, of a tape and of everything, with a limit on how long it may take to plan.
+    pub fn with_effort(
+        steps: u64,
+        [state_bytes, tape_bytes, bytes]: [u64; 3],
+        times: &Times,
+        effort: Effort,
+    ) -> Result<InBytes, Impossible> {
         let [state, tape, all] = [state_bytes, tape_bytes, bytes].map(u128::from);
         let needed = (tape * u128::from(steps)).min(state + tape);
         if all < needed {
             return Err(Impossible::TooFewBytes { needed });
         }
-        let sizes = Sizes { state: state_bytes, tape: tape_bytes, bytes };
+        let sizes = Sizes { state: state_bytes, tape: tape_bytes, bytes, effort };
         if tape * u128::from(steps) <= all {
             return Ok(sizes.uniform(steps, steps.max(1)));
         }
         let mut plans = vec![sizes.binomial(steps)?];
         plans.extend(sizes.longest_pieces(steps).map(|length| sizes.uniform(steps, length)));
         plans.extend(sizes.groups(steps).filter_map(|group| sizes.grouped(steps, group, times)));
-        let best = plans.into_iter().min_by_key(|plan| plan.cost.time(times));
+        plans.extend(sizes.units(steps));
+        let time = |plan: &InBytes| {
+            let begun = u128::from(steps.div_ceil(plan.group())) * u128::from(effort.begin);
+            plan.cost.time(times).saturating_add(begun)
+        };
+        let best = plans.into_iter().min_by_key(time).map(|plan| plan.exact(sizes));
         best.ok_or(Impossible::TooFewBytes { needed })
+    }
+
+    /// With what a short dry run counts, of one whose bytes are not known exactly.
+    fn exact(mut self, sizes: Sizes) -> InBytes {
+        if let Plan::Units(units) = &self.plan
+            && units.steps / units.group <= DRY
+        {
+            let Sizes { state, tape, bytes, .. } = sizes;
+            let limits = Limits::bytes(units.steps, state, tape, bytes.into());
+            let counted = Checker::new(limits).run(units.clone());
+            debug_assert!(counted.is_ok(), "{counted:?}");
+            self.cost.peak_bytes = counted.map_or(self.cost.peak_bytes, |cost| cost.peak_bytes);
+        }
+        self
     }
 
     /// How many steps are recorded together.
@@ -96,6 +144,7 @@ impl InBytes {
         match &self.plan {
             Plan::Binomial(_) => 1,
             Plan::Uniform(uniform) => uniform.length(),
+            Plan::Units(units) => units.group,
             Plan::Grouped(grouped) => grouped.group,
         }
     }
@@ -107,6 +156,7 @@ struct Sizes {
     state: u64,
     tape: u64,
     bytes: u64,
+    effort: Effort,
 }
 
 impl Sizes {
@@ -115,9 +165,13 @@ impl Sizes {
         let slots = (self.bytes - self.tape).checked_div(self.state).unwrap_or(steps).min(steps);
         let binomial = Binomial::new(steps, usize::try_from(slots).unwrap_or(usize::MAX))?;
         let mut cost = binomial.cost();
-        cost.peak_bytes =
-            u128::from(cost.peak_slots) * u128::from(self.state) + u128::from(self.tape);
+        cost.peak_bytes = self.held(cost.peak_slots.into(), 1);
         Ok(InBytes { cost, plan: Plan::Binomial(binomial) })
+    }
+
+    /// The bytes of so many states and tapes.
+    fn held(self, states: u128, tapes: u64) -> u128 {
+        states * u128::from(self.state) + u128::from(tapes) * u128::from(self.tape)
     }
 
     /// States at equal distances, and the tapes of the steps between two of them.
@@ -125,13 +179,10 @@ impl Sizes {
         let uniform = Uniform::of(steps, length, false);
         let mut cost = uniform.cost();
         let last = steps - (steps.saturating_sub(1) / length * length);
-        let held = |states: u128, tapes: u64| {
-            states * u128::from(self.state) + u128::from(tapes) * u128::from(self.tape)
-        };
         // The last piece is short, but the state before it is stored.
         let states = u128::from(cost.peak_slots);
-        let first = held(states, last);
-        cost.peak_bytes = if states > 0 { first.max(held(states - 1, length)) } else { first };
+        let first = self.held(states, last);
+        cost.peak_bytes = if states > 0 { first.max(self.held(states - 1, length)) } else { first };
         InBytes { cost, plan: Plan::Uniform(uniform) }
     }
 
@@ -162,7 +213,7 @@ impl Sizes {
         let most = self.bytes / self.tape.max(1);
         let affordable = move |group: u64| {
             Levels::new(steps.div_ceil(group), self, group)
-                .is_some_and(|levels| levels.is_affordable())
+                .is_some_and(|levels| levels.is_affordable(self.effort))
         };
         let sizes = std::iter::successors(Some(1u64), |group| group.checked_add(group.div_ceil(4)));
         let first = sizes.take_while(move |group| *group <= most).find(|group| affordable(*group));
@@ -170,6 +221,26 @@ impl Sizes {
         let larger =
             first.into_iter().flat_map(move |first| (0..several(first)).map(move |k| first << k));
         larger.filter(move |group| *group <= most)
+    }
+
+    /// One tape of a group of steps, and as many states as fit beside it, for groups of several sizes.
+    fn units(self, steps: u64) -> impl Iterator<Item = InBytes> {
+        let sizes = std::iter::successors(Some(2u64), |group| group.checked_add(group.div_ceil(4)));
+        let units = move |group: u64| {
+            let tape = self.tape.checked_mul(group)?;
+            let left = self.bytes.checked_sub(tape)?;
+            let slots = left.checked_div(self.state).unwrap_or(steps).min(steps);
+            let binomial =
+                Binomial::new(steps.div_ceil(group), usize::try_from(slots).ok()?).ok()?;
+            let mut cost = binomial.cost();
+            cost.advances = cost.advances.saturating_mul(u128::from(group));
+            cost.records = u128::from(steps);
+            cost.peak_tapes = group.min(steps);
+            // At most: the last group is short, and others may be recorded with fewer states stored.
+            cost.peak_bytes = self.held(cost.peak_slots.into(), cost.peak_tapes);
+            Some(InBytes { cost, plan: Plan::Units(Units { steps, group, units: binomial }) })
+        };
+        sizes.take_while(move |group| *group < steps).map_while(units)
     }
 
     fn grouped(self, steps: u64, group: u64, times: &Times) -> Option<InBytes> {
@@ -192,6 +263,7 @@ impl Iterator for InBytes {
         match &mut self.plan {
             Plan::Binomial(binomial) => binomial.next(),
             Plan::Uniform(uniform) => uniform.next(),
+            Plan::Units(units) => units.next(),
             Plan::Grouped(grouped) => grouped.next(),
         }
     }
@@ -202,12 +274,47 @@ impl Schedule for InBytes {
         match &self.plan {
             Plan::Binomial(binomial) => binomial.steps(),
             Plan::Uniform(uniform) => uniform.steps(),
+            Plan::Units(units) => Some(units.steps),
             Plan::Grouped(grouped) => Some(grouped.steps),
         }
     }
 
     fn cost(&self) -> Cost {
         self.cost
+    }
+}
+
+/// A schedule of groups of steps. The last group may be short; it is recorded, and never advanced over.
+#[derive(Clone, Debug)]
+struct Units {
+    steps: u64,
+    group: u64,
+    units: Binomial,
+}
+
+impl Iterator for Units {
+    type Item = Action;
+
+    fn next(&mut self) -> Option<Action> {
+        let step = |k: u64| k.saturating_mul(self.group).min(self.steps);
+        let range = |from: u64, to: u64| (step(from), step(to));
+        Some(match self.units.next()? {
+            Action::Advance { from, to } => {
+                let (from, to) = range(from, to);
+                Action::Advance { from, to }
+            }
+            Action::Record { from, to } => {
+                let (from, to) = range(from, to);
+                Action::Record { from, to }
+            }
+            Action::Reverse { from, to } => {
+                let (from, to) = range(from, to);
+                Action::Reverse { from, to }
+            }
+            Action::Store { step: at, slot } => Action::Store { step: step(at), slot },
+            Action::Load { step: at, slot } => Action::Load { step: step(at), slot },
+            other => other,
+        })
     }
 }
 
@@ -224,7 +331,7 @@ struct Levels {
 impl Levels {
     /// None where there are too many.
     fn new(groups: u64, sizes: Sizes, group: u64) -> Option<Levels> {
-        let Sizes { state, tape, bytes } = sizes;
+        let Sizes { state, tape, bytes, effort: _ } = sizes;
         let tape = tape.checked_mul(group)?;
         let times = |by: u64| bytes.checked_div(by).unwrap_or(0).min(groups) + 1;
         let pairs = times(state).checked_mul(times(tape))?;
@@ -243,9 +350,10 @@ impl Levels {
     }
 
     /// Whether the table can be computed in the time there is.
-    fn is_affordable(&self) -> bool {
-        let sums = (self.left.len() as u64).saturating_mul(self.groups.saturating_mul(self.groups));
-        sums / 2 <= WORK
+    fn is_affordable(&self, effort: Effort) -> bool {
+        let numbers = (self.left.len() as u64).saturating_mul(self.groups);
+        let sums = numbers.saturating_mul(self.groups) / 2;
+        sums <= effort.sums && numbers.saturating_mul(16) <= effort.bytes
     }
 
     /// Which one it is.

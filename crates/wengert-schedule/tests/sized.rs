@@ -150,3 +150,34 @@ fn groups_lose_little() {
         assert!(fine < coarse * 1.01, "{fine}, {coarse}");
     }
 }
+
+/// Without tables there are groups at binomial distances: legal, as costly as they say, and not much worse.
+#[test]
+fn without_tables() {
+    let mut random = Random(seed());
+    let none = Effort { sums: 0, bytes: 0, begin: 0 };
+    let (mut grouped, mut worst) = (0, 0.0f64);
+    for _ in 0..count(300) {
+        let n = 2 + random.below(2000);
+        let (state, tape) = (1 + random.below(100), 1 + random.below(40));
+        let bytes = state + tape + random.below(n * tape);
+        let begin = random.below(2) * random.below(1000);
+        let what = format!(
+            "{n} steps, states of {state}, tapes of {tape} bytes in {bytes}, begin {begin}"
+        );
+        let effort = Effort { begin, ..none };
+        let sizes = [state, tape, bytes];
+        let schedule = InBytes::with_effort(n, sizes, &Times::EVALUATIONS, effort).unwrap();
+        grouped += u64::from(schedule.group() > 1 && schedule.cost().advances > 0);
+        let limits = Limits::bytes(n, state, tape, u128::from(bytes));
+        let said = schedule.cost();
+        let cost = check(schedule, limits).unwrap_or_else(|e| panic!("{what}: {e}"));
+        assert!((cost.peak_bytes..=cost.peak_bytes + u128::from(state)).contains(&said.peak_bytes));
+        assert_eq!(Cost { peak_bytes: cost.peak_bytes, ..said }, cost, "{what}");
+        if begin == 0 && n < 300 {
+            let best = run(n, sizes, &Times::EVALUATIONS).evaluations() as f64;
+            worst = worst.max(cost.evaluations() as f64 / best);
+        }
+    }
+    assert!(grouped > 0 && worst < 1.9, "{grouped} {worst}");
+}
