@@ -133,7 +133,7 @@ pub(crate) fn tally(n: u64, slots: u64) -> Tally {
         if r == 1 {
             // All states are stored, but for the last.
             tally.stores += u128::from(n) - 2;
-            tally.peak = tally.peak.max(held + n - 2);
+            tally.peak = tally.peak.max(held + (n - 2));
             break;
         }
         if r == 2 {
