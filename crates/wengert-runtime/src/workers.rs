@@ -361,8 +361,9 @@ pub(crate) unsafe fn drive<'p>(
     let failed = task.failed.load(Ordering::Relaxed);
     if let Some(work) = works.iter_mut().find(|work| work.failed == Some(failed as u64)) {
         main.take_fault(&mut work.worker.context);
-        // Who finds it full is chance.
-        if matches!(main.program.sites[main.site as usize].kind, SiteKind::TapeLimit) {
+        // Who finds a tape full that all share is chance.
+        let shared = frame.tape.is_some();
+        if shared && matches!(main.program.sites[main.site as usize].kind, SiteKind::TapeLimit) {
             main.full(plan.full);
         }
         main.workers = workers;

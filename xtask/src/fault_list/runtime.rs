@@ -408,4 +408,12 @@ pub(super) const FAULTS: &[Fault] = &[
         to: "(graph.own_tape() && !reverses && false)",
         tests: NATIVE,
     },
+    // What an iteration needs of a tape of its own is taken for what all of them need together.
+    Fault {
+        name: "own-tape-blamed",
+        file: "crates/wengert-runtime/src/workers.rs",
+        from: "let shared = frame.tape.is_some();",
+        to: "let shared = frame.params > 0;",
+        tests: NATIVE,
+    },
 ];

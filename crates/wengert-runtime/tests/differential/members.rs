@@ -466,6 +466,11 @@ fn a_tape_for_the_longest_member_is_enough() {
             let ran = limited(&case, &args, limit);
             assert_eq!(ran[0].is_ok(), limit >= peak, "{limit} of {peak}{text}");
             assert!(ran.iter().all(|other| *other == ran[0]), "{limit} of {peak}{text}\n{ran:?}");
+            // A loop that has not run before runs on threads in any case.
+            let mut fresh = Both::of(case.both.module.clone());
+            fresh.options.tape_limit = Some(limit);
+            fresh.options.threads = std::num::NonZeroUsize::new(2);
+            assert_eq!(fresh.native(fresh.program(), &case.entry, &args).0, ran[0]);
         }
     }
 }
