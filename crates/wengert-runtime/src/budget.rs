@@ -90,26 +90,94 @@ impl Budget {
 /// What went wrong: compiled code has written a fault, or there is something to be told.
 type Failed = Error<u32>;
 
+/// One of a loop's functions over a range, with its frame: the range, what is handed on, what is only read and
+/// perhaps a tape; then results in the same order.
+struct Way {
+    step: Step,
+    frame: Vec<u64>,
+    /// What is handed on.
+    carried: Range<usize>,
+    /// Where its results begin.
+    results: usize,
+    /// Arrays among what is handed on that the function does not take over.
+    lent: Vec<usize>,
+    /// The last parameter, where that is a tape.
+    tape: Option<usize>,
+}
+
+impl Way {
+    /// The carried parameters come after `first` words of the range; the words of what is only read are given.
+    fn new(step: Step, of: &Signature, first: usize, count: usize, read: &[u64]) -> Way {
+        let carried = of.slots(first..first + count);
+        let results = of.words_of_params();
+        let mut frame = vec![0; of.words()];
+        frame[carried.end..carried.end + read.len()].copy_from_slice(read);
+        let lent = of.arrays(first..first + count).filter(|(.., taken)| !taken);
+        let lent = lent.map(|(at, ..)| at - carried.start).collect();
+        let tape = (carried.end + read.len() < results).then_some(results - 1);
+        Way { step, frame, carried, results, lent, tape }
+    }
+
+    /// Runs a range on what is handed on, which becomes what comes out, and on a tape, whose top moves. Arrays that were lent to
+    /// it are freed, if they are the loop's own.
+    fn call(
+        &mut self,
+        context: *mut Context,
+        range: &[u64],
+        carried: &mut [u64],
+        top: &mut u64,
+        owned: bool,
+    ) -> Result<(), u32> {
+        self.frame[..range.len()].copy_from_slice(range);
+        self.frame[self.carried.clone()].copy_from_slice(carried);
+        if let Some(tape) = self.tape {
+            self.frame[tape] = *top;
+        }
+        // SAFETY: the frame has the words of the function's parameters, which have the types of the loop's own, and
+        // room for its results; arrays in them are alive, and those that it takes over are the loop's.
+        let status = unsafe { self.step.call(context, self.frame.as_mut_ptr()) };
+        if status != 0 {
+            return Err(status);
+        }
+        let back = &self.frame[self.results..self.results + carried.len()];
+        for at in self.lent.iter().filter(|at| owned && back[**at] != carried[**at]) {
+            // SAFETY: compiled code is not running, and nobody else has the context.
+            unsafe { &mut *context }.arrays.free(carried[*at] as usize);
+        }
+        carried.copy_from_slice(back);
+        if self.tape.is_some() {
+            *top = self.frame[self.frame.len() - 1];
+        }
+        Ok(())
+    }
+
+    /// How far the last range came, and by which exit.
+    fn ended(&self) -> (i64, u64) {
+        let at = self.results + self.carried.len();
+        (self.frame[at] as i64, self.frame[at + 1])
+    }
+}
+
 /// A loop in the middle of a sweep.
 struct Loop<'c, 'p> {
     context: *mut Context<'p>,
     plan: &'c Plan,
-    shape: &'c Shape,
-    advance: Step,
+    advance: Way,
+    record: Way,
+    reverse: Option<Way>,
     place: Place,
+    /// What is carried: where the words of each value begin, and its type.
+    carries: Vec<(usize, Type)>,
     /// The words of what is carried; those of arrays belong to the loop.
     live: Vec<u64>,
-    captures: Vec<u64>,
     /// The tape.
     top: u64,
-    /// The words of the state of the second sweep, and of what it only reads.
+    /// The words of what the second sweep carries.
     back: Vec<u64>,
-    fixed: Vec<u64>,
     /// Arrays in `back` belong to the loop, after its first call.
     owns_back: bool,
     /// Ranges of records: where the tape stood before each, and how many bytes of arrays are on it.
     ranges: Vec<(u64, u64)>,
-    frame: Vec<u64>,
 }
 
 /// Runs one phase of a loop under the budget. The status is 0, or that of the first call at fault.
@@ -163,22 +231,25 @@ impl<'c, 'p> Of<'c, 'p> {
         unsafe { &mut *self.context }
     }
 
-    fn steps(self, place: Place, captures: Vec<u64>) -> Loop<'c, 'p> {
-        let Of { context, plan, shape, advance } = self;
+    /// The loop with what it captures, before its first sweep.
+    fn steps(&self, place: Place, captures: &[u64]) -> Loop<'c, 'p> {
+        let Of { context, plan, shape, advance } = *self;
+        let start = shape.record.slots(0..2).end;
+        let carried = 2..2 + shape.carries;
+        let value = |k: usize| (shape.record.slots(0..k).end - start, shape.record.params[k].0);
         Loop {
             context,
             plan,
-            shape,
-            advance,
+            advance: Way::new(advance, &shape.advance, 2, shape.carries, captures),
+            record: Way::new(plan.record, &shape.record, 2, shape.carries, captures),
+            reverse: None,
             place,
+            carries: carried.map(value).collect(),
             live: Vec::new(),
-            captures,
             top: place.base,
             back: Vec::new(),
-            fixed: Vec::new(),
             owns_back: false,
             ranges: Vec::new(),
-            frame: Vec::new(),
         }
     }
 
@@ -216,19 +287,17 @@ impl<'c, 'p> Of<'c, 'p> {
         let length = u64::try_from(i128::from(to) - i128::from(from)).unwrap_or(0);
         let known = *self.plan.measured.lock().unwrap_or_else(|e| e.into_inner());
         let mut run = Run::new(memory, shape.counted.then_some(length), known);
-        let mut steps = self.steps(place, captures);
+        let mut steps = self.steps(place, &captures);
         steps.live = live;
         run.forward(&mut steps)?;
-        *steps.plan.measured.lock().unwrap_or_else(|e| e.into_inner()) = run.measured().copied();
-        let Loop { place, live, captures, top, context, .. } = steps;
+        *self.plan.measured.lock().unwrap_or_else(|e| e.into_inner()) = run.measured().copied();
+        let Loop { place, live, top, .. } = steps;
         let (done, exit) = place.ended.unwrap_or((from.max(to), 0));
         let results = record.words_of_params();
         let ends = results + live.len();
         frame[results..ends].copy_from_slice(&live);
         frame[ends..ends + 3].copy_from_slice(&[done as u64, exit, top]);
-        // SAFETY: as in `context`.
-        let budget = unsafe { &mut (*context).budget };
-        budget.open.push(Open {
+        self.context().budget.open.push(Open {
             plan: number,
             run,
             place: Place { ended: Some((done, exit)), ..place },
@@ -241,17 +310,20 @@ impl<'c, 'p> Of<'c, 'p> {
     fn backward(mut self, number: usize, frame: &mut [u64]) -> Result<(), Failed> {
         let shape = self.shape;
         let reverse = &shape.reverse;
-        let last = self.context().budget.open.pop();
-        let Some(open) = last.filter(|open| open.plan == number) else {
-            return Err(Error::Schedule("a loop is reversed that was not recorded last".into()));
+        let waiting = &mut self.context().budget.open;
+        // Those behind it are never reversed.
+        let last = waiting.iter().rposition(|open| open.plan == number);
+        let Some(open) = last.and_then(|k| waiting.drain(k..).next()) else {
+            return Err(Error::Schedule("a loop is reversed that was not recorded".into()));
         };
         let Open { mut run, place, captures, copies, .. } = open;
         let stated = reverse.slots(3..3 + shape.state);
         let fixed = reverse.slots(3 + shape.state..reverse.params.len() - 1);
         let tape = fixed.end;
-        let mut steps = self.steps(place, captures);
+        let mut steps = self.steps(place, &captures);
+        let way = Way::new(self.plan.reverse, reverse, 3, shape.state, &frame[fixed]);
+        steps.reverse = Some(way);
         steps.back = frame[stated].to_vec();
-        steps.fixed = frame[fixed].to_vec();
         steps.top = frame[tape];
         steps.find_records();
         run.backward(&mut steps)?;
@@ -264,8 +336,7 @@ impl<'c, 'p> Of<'c, 'p> {
         let ends = results + steps.back.len();
         frame[results..ends].copy_from_slice(&steps.back);
         frame[ends] = steps.top;
-        // SAFETY: as in `context`.
-        let context = unsafe { &mut *steps.context };
+        let context = self.context();
         copies.iter().for_each(|copy| context.arrays.free(*copy as usize));
         context.budget.done.push((number, *run.done()));
         Ok(())
@@ -283,77 +354,21 @@ impl<'p> Loop<'_, 'p> {
         unsafe { &mut *self.context }
     }
 
-    /// The types of what is carried, and where the words of each begin.
-    fn carried(&self) -> Vec<(usize, Type)> {
-        let of = &self.shape.record;
-        let start = of.slots(0..2).end;
-        let params = 2..2 + self.shape.carries;
-        params.map(|k| (of.slots(0..k).end - start, of.params[k].0)).collect()
-    }
-
-    /// Calls a function over a range: parameters are the range, then these words. Gives back its status; results are
-    /// behind the parameters in the frame.
-    fn call(&mut self, step: Step, signature: &Signature, words: &[&[u64]]) -> u32 {
-        self.frame.clear();
-        words.iter().for_each(|words| self.frame.extend_from_slice(words));
-        debug_assert_eq!(self.frame.len(), signature.words_of_params());
-        self.frame.resize(signature.words(), 0);
-        // SAFETY: the frame has the words of the function's parameters, which have the types of the loop's own, and
-        // room for its results; arrays in them are alive, and those that it takes over are the loop's.
-        unsafe { step.call(self.context, self.frame.as_mut_ptr()) }
-    }
-
-    /// Frees the arrays that a function was given and has not taken over, and which it does not give back.
-    fn free_lent(
-        &mut self,
-        signature: &Signature,
-        params: Range<usize>,
-        given: &[u64],
-        back: &[u64],
-    ) {
-        let start = signature.slots(0..params.start).end;
-        for (at, _, consumed) in signature.arrays(params) {
-            let address = given[at - start];
-            if !consumed && back[at - start] != address {
-                self.context_mut().arrays.free(address as usize);
-            }
-        }
-    }
-
-    /// Runs steps forward, by recording them or not; gives back the state that is live then.
+    /// Runs steps forward, recording them or not; gives back the state that is live then.
     fn run(&mut self, range: Range<u64>, recorded: bool) -> Result<u64, u32> {
         let Place { from, to, .. } = self.place;
         if let Some(all) = self.place.steps().filter(|all| *all <= range.start) {
             return Ok(all);
         }
-        let at = |k: u64| {
-            i64::try_from(i128::from(from).saturating_add(i128::from(k)))
-                .unwrap_or(i64::MAX)
-                .min(to)
-        };
-        let bounds = [at(range.start) as u64, at(range.end) as u64];
-        let (live, captures) = (std::mem::take(&mut self.live), std::mem::take(&mut self.captures));
-        let top = [self.top];
-        let shape = self.shape;
-        let (step, signature, tape) = match recorded {
-            true => (self.plan.record, &shape.record, &top[..]),
-            false => (self.advance, &shape.advance, &[][..]),
-        };
-        let status = self.call(step, signature, &[&bounds, &live, &captures, tape]);
-        self.captures = captures;
-        if status != 0 {
+        let at = |k: u64| (i128::from(from) + i128::from(k)).min(i128::from(to)) as u64;
+        let way = if recorded { &mut self.record } else { &mut self.advance };
+        let bounds = [at(range.start), at(range.end)];
+        if let Err(status) = way.call(self.context, &bounds, &mut self.live, &mut self.top, true) {
             // Its arrays are where nobody knows.
+            self.live.clear();
             return Err(status);
         }
-        let results = signature.words_of_params();
-        self.live = self.frame[results..results + live.len()].to_vec();
-        let ends = results + live.len();
-        let (done, exit) = (self.frame[ends] as i64, self.frame[ends + 1]);
-        if recorded {
-            self.top = self.frame[ends + 2];
-        }
-        let back = self.live.clone();
-        self.free_lent(signature, 2..2 + shape.carries, &live, &back);
+        let (done, exit) = way.ended();
         if exit != 0 || done == to {
             self.place.ended = Some((done, exit));
         }
@@ -376,15 +391,13 @@ impl<'p> Loop<'_, 'p> {
 
     /// Frees what is live.
     fn drop_live(&mut self) {
-        let live = std::mem::take(&mut self.live);
-        if live.is_empty() {
-            return;
-        }
-        for (at, ty) in self.carried() {
-            if ty.is_array() {
-                self.context_mut().arrays.free(live[at] as usize);
+        for (at, ty) in &self.carries {
+            if ty.is_array() && *at < self.live.len() {
+                // SAFETY: as in `context`.
+                unsafe { &mut *self.context }.arrays.free(self.live[*at] as usize);
             }
         }
+        self.live.clear();
     }
 }
 
@@ -396,16 +409,13 @@ impl Steps for Loop<'_, '_> {
     }
 
     fn record(&mut self, range: Range<u64>, room: u64) -> Result<Option<u64>, u32> {
-        let (start, shape) = (self.top, self.shape);
+        let start = self.top;
         let limit = self.context().tape_limit;
         let room = usize::try_from(room).unwrap_or(usize::MAX);
         let allowed = (start as usize).saturating_add(room);
         // What it takes over may be lost as well as what it makes.
-        let taken: Vec<u64> = {
-            let words = shape.record.slots(0..2).end;
-            let arrays = shape.record.arrays(2..2 + shape.carries);
-            arrays.map(|(at, ..)| self.live[at - words]).collect()
-        };
+        let arrays = self.carries.iter().filter(|(at, ty)| ty.is_array() && *at < self.live.len());
+        let taken: Vec<u64> = arrays.map(|(at, _)| self.live[*at]).collect();
         let context = self.context_mut();
         context.tape_limit = limit.min(allowed);
         context.arrays.watch(&taken);
@@ -450,23 +460,10 @@ impl Steps for Loop<'_, '_> {
             (to, exit) = (done, by);
         }
         let bounds = [at(range.start) as u64, to as u64, exit];
-        let (back, fixed) = (std::mem::take(&mut self.back), std::mem::take(&mut self.fixed));
-        let shape = self.shape;
-        let top = [self.top];
-        let status = self.call(self.plan.reverse, &shape.reverse, &[&bounds, &back, &fixed, &top]);
-        self.fixed = fixed;
-        if status != 0 {
-            return Err(status);
-        }
-        let results = shape.reverse.words_of_params();
-        let ends = results + back.len();
-        self.back = self.frame[results..ends].to_vec();
-        self.top = self.frame[ends];
+        let Some(way) = &mut self.reverse else { return Err(1) };
+        way.call(self.context, &bounds, &mut self.back, &mut self.top, self.owns_back)?;
         // The first ones belong to the caller, who frees those that were lent.
-        if std::mem::replace(&mut self.owns_back, true) {
-            let now = self.back.clone();
-            self.free_lent(&shape.reverse, 3..3 + shape.state, &back, &now);
-        }
+        self.owns_back = true;
         while self.ranges.pop_if(|(start, _)| *start >= self.top).is_some() {}
         if let Some((start, _)) = self.ranges.pop() {
             self.note_range(start);
@@ -484,16 +481,22 @@ impl Steps for Loop<'_, '_> {
     }
 
     fn state_bytes(&self) -> u64 {
-        let arrays = self.carried().into_iter().filter(|(_, ty)| ty.is_array());
-        let bytes = arrays.map(|(at, ty)| {
-            let (elem, count) = extent(ty, &self.live[at..]);
-            (count * size(elem)) as u64 - 8
+        if self.live.is_empty() {
+            return 0;
+        }
+        let bytes = self.carries.iter().map(|(at, ty)| match ty.is_array() {
+            true => {
+                let (elem, count) = extent(*ty, &self.live[*at..]);
+                8 * ty.rank() + count * size(elem)
+            }
+            false => 8,
         });
-        8 * self.live.len() as u64 + bytes.fold(0, u64::wrapping_add)
+        bytes.sum::<usize>() as u64
     }
 
     fn save(&self, mut to: &mut [u8]) {
-        for (at, ty) in self.carried() {
+        for (at, ty) in &self.carries {
+            let (at, ty) = (*at, *ty);
             let words = &self.live[at..at + abi_slots(&[ty])];
             let plain = if ty.is_array() { &words[1..] } else { words };
             for word in plain {
@@ -513,30 +516,29 @@ impl Steps for Loop<'_, '_> {
     }
 
     fn load(&mut self, mut from: &[u8]) -> Result<(), u32> {
-        self.drop_live();
-        let mut live = Vec::new();
-        for (_, ty) in self.carried() {
-            let plain = if ty.is_array() { ty.rank() } else { 1 };
-            let mut words = vec![0; abi_slots(&[ty]) - plain];
-            for _ in 0..plain {
-                let word = from.split_off(..8).and_then(|word| word.try_into().ok());
-                words.push(word.map_or(0, u64::from_le_bytes));
-            }
-            if ty.is_array() {
-                let (elem, count) = extent(ty, &words);
-                let elements = from.split_off(..count * size(elem)).unwrap_or_default();
-                let made = array_of(&mut self.context_mut().arrays, elem, count, elements);
-                let Some(address) = made else {
-                    let stopped = self.plan.stopped;
-                    let bytes = elements.len() as u64;
-                    self.context_mut().stop(stopped, FaultKind::OutOfMemory(bytes));
-                    return Err(1);
-                };
-                words[0] = address as u64;
-            }
-            live.extend(words);
+        fn word(from: &mut &[u8]) -> u64 {
+            let word = from.split_off(..8).and_then(|word| word.try_into().ok());
+            word.map_or(0, u64::from_le_bytes)
         }
-        self.live = live;
+        self.drop_live();
+        for k in 0..self.carries.len() {
+            let (at, ty) = self.carries[k];
+            if !ty.is_array() {
+                self.live.push(word(&mut from));
+                continue;
+            }
+            self.live.push(0);
+            self.live.extend((0..ty.rank()).map(|_| word(&mut from)));
+            let (elem, count) = extent(ty, &self.live[at..]);
+            let elements = from.split_off(..count * size(elem)).unwrap_or_default();
+            // SAFETY: as in `context`.
+            let context = unsafe { &mut *self.context };
+            let Some(address) = array_of(&mut context.arrays, elem, count, elements) else {
+                context.stop(self.plan.stopped, FaultKind::OutOfMemory(elements.len() as u64));
+                return Err(1);
+            };
+            self.live[at] = address as u64;
+        }
         Ok(())
     }
 }
