@@ -212,6 +212,37 @@ fn every_other_example_through_c() {
     through_c(1);
 }
 
+/// In little memory there are the same bits, or it is said that it is too little.
+#[test]
+fn every_example_in_little_memory() {
+    let (mut in_little, mut again, mut too_little) = (0, 0, 0);
+    for record in &records() {
+        let case = Case::new(record);
+        let file = &record["file"];
+        let options = Options { backend: Backend::Jit, ..Options::default() };
+        let mut f = case.function(options.clone()).unwrap();
+        let wanted = case.bits(&f).unwrap();
+        for memory in [100, 300, 1_000, 5_000, 30_000, 1_000_000] {
+            f = f.with_options(Options { memory: Some(memory), ..options.clone() });
+            match f.vjp(case.args(), case.adjoints(), case.wrt.clone()) {
+                Ok(reverse) => {
+                    assert_eq!(case.bits(&f).unwrap(), wanted, "{file} in {memory} bytes");
+                    in_little += 1;
+                    again += usize::from(reverse.stats.run_again > 0);
+                }
+                Err(e) => {
+                    assert_eq!(e.diagnostics()[0].code, "memory-budget", "{file} in {memory}: {e}");
+                    too_little += 1;
+                }
+            }
+        }
+    }
+    println!(
+        "{in_little} in little memory, {again} of them ran iterations again, {too_little} not"
+    );
+    assert!(again > 50 && too_little > 10);
+}
+
 /// Members of a batch have the bits they have alone; derivatives by what they share are summed in the order that is
 /// promised.
 #[test]

@@ -619,4 +619,12 @@ pub(super) const FAULTS: &[Fault] = &[
         to: "self.parts.pop_if(|(n, _)| *n >= count)",
         tests: BATCH,
     },
+    // The first of the sums that a loop carries is taken anew in every piece of it.
+    Fault {
+        name: "first-sum-in-every-piece",
+        file: "crates/wengert-core/src/transform/vjp/mod.rs",
+        from: "rotate::hand_on(&mut programs);",
+        to: "",
+        tests: MADE,
+    },
 ];

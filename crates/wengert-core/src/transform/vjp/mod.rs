@@ -133,7 +133,12 @@ fn programs(
     let mut programs = Module { loops: reversed.plans, ..Module::default() };
     programs.funcs.push(join(func, by, &layout.given));
     programs.funcs.extend(recorded.iter().map(tidy));
-    programs.funcs.extend(reversed.funcs.iter().map(|(func, bars)| tidy_reverse(func, bars)));
+    let is_ranged = |func: &Func| programs.loops.iter().any(|plan| plan.reverse == func.name);
+    let tidied = reversed.funcs.iter();
+    let tidied = tidied.map(|(func, bars)| tidy_reverse(func, bars, is_ranged(func)));
+    let tidied: Vec<Func> = tidied.collect();
+    programs.funcs.extend(tidied);
+    rotate::hand_on(&mut programs);
     Ok((programs, callees))
 }
 
@@ -147,14 +152,14 @@ fn tidy(func: &Func) -> Func {
 ///
 /// Products and sums of adjoints are fused, which are what depends on the parameters that are adjoints, `bars`. Values
 /// of the program that are computed again keep the rounding that they had.
-fn tidy_reverse(func: &Func, bars: &Range<usize>) -> Func {
+fn tidy_reverse(func: &Func, bars: &Range<usize>, is_ranged: bool) -> Func {
     let func = dce::remove_dead_unchecked(&carries::drop_invariant_unnamed(func));
     let carried = registers::carry_known_elements(&stores::remove_dead(&func));
     // Folds what the passes leave.
     let folded = copy::rebuild(&carried, &func.name, &mut |_, _, _| false);
     let adjoints = |func: &Func| Activity::by_arithmetic(func, &func.params()[bars.clone()]);
     let of_folded = adjoints(&folded);
-    let turned = rotate::sums(&folded, &|sum| of_folded.is_varied(sum));
+    let turned = rotate::sums(&folded, is_ranged, &|sum| of_folded.is_varied(sum));
     let of_turned = adjoints(&turned);
     fma::fuse_adjoints(&turned, &|sum| of_turned.is_varied(sum))
 }
