@@ -2,7 +2,7 @@
 //!
 //! Reading order: here (what can be typed), [`input`] and [`literal`] (programs and arguments from the
 //! command line, with [`npy`] and [`csv`] files), [`command`] (what each command does), [`human`] and
-//! [`json`] (the two forms of output), [`emit`] (C files), [`doctor`] (what there is to run with), [`colour`], [`progress`] (what a terminal shows meanwhile).
+//! [`json`] (the two forms of output), [`emit`] (C files), [`plan`] and [`picture`] (schedules of loops), [`doctor`] (what there is to run with), [`colour`], [`progress`] (what a terminal shows meanwhile).
 #![forbid(unsafe_code)]
 
 mod colour;
@@ -15,6 +15,8 @@ mod input;
 mod json;
 mod literal;
 mod npy;
+mod picture;
+mod plan;
 mod progress;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -63,6 +65,9 @@ enum Command {
     /// Write a function and its gradient as C, to be compiled without wengert.
     #[command(after_help = EMIT_EXAMPLES)]
     Emit(Emit),
+    /// Say what it costs to reverse a loop with little memory, before anything is run.
+    #[command(after_help = PLAN_EXAMPLES)]
+    Plan(PlanOptions),
     /// Say more about an error, by the code in its brackets; without one, list them all.
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain {
@@ -131,6 +136,17 @@ for Fortran), and prints how they are compiled. The C needs a compiler and its l
 numbers of `wengert grad` to the bit. The arguments decide kinds and numbers of dimensions, and which dimensions are 1;
 one that is left out is what its default or annotation says, or else a float.";
 
+const PLAN_EXAMPLES: &str = "\
+Examples:
+  wengert plan --steps 1000000 --slots 100
+  wengert plan --steps 1000 --slots 10 --online --json
+  wengert plan --steps 100 --slots 5 --svg > schedule.svg
+  wengert plan --steps 20000 --state-bytes 2MB --tape-bytes 500kB --memory 256MiB
+  wengert plan --steps 100000 --slots 10 --disk-slots 200 --write-cost 3 --read-cost 2
+
+With --json: {\"evaluations\": .., \"advances\": .., \"max_evaluations_of_a_step\": .., ..}; the last is null where counting
+would take too long.";
+
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
   wengert explain
@@ -192,6 +208,54 @@ struct Running {
     /// Print one JSON object; floats with all their digits, NaN and infinities as strings.
     #[arg(long)]
     json: bool,
+}
+
+/// A loop, and what may be held of it.
+#[derive(Args, Debug)]
+struct PlanOptions {
+    /// How many steps the loop has.
+    #[arg(long, value_name = "N")]
+    steps: u64,
+
+    /// How many states may be stored in memory; the first one is among them.
+    #[arg(long, value_name = "S", conflicts_with = "memory")]
+    slots: Option<usize>,
+
+    /// Bytes for states and records together, in place of a number of states.
+    #[arg(long, value_name = "BYTES")]
+    memory: Option<Bytes>,
+
+    /// Bytes of a state.
+    #[arg(long, value_name = "BYTES", requires = "memory")]
+    state_bytes: Option<Bytes>,
+
+    /// Bytes of the record of one step.
+    #[arg(long, value_name = "BYTES", requires = "memory")]
+    tape_bytes: Option<Bytes>,
+
+    /// How many states may be on disk as well.
+    #[arg(long, value_name = "D", conflicts_with = "memory")]
+    disk_slots: Option<usize>,
+
+    /// How long it takes to write a state to disk, in steps.
+    #[arg(long, value_name = "STEPS", default_value_t = 1, requires = "disk_slots")]
+    write_cost: u64,
+
+    /// How long it takes to read a state from disk, in steps.
+    #[arg(long, value_name = "STEPS", default_value_t = 1, requires = "disk_slots")]
+    read_cost: u64,
+
+    /// The number of steps is not known until the loop ends.
+    #[arg(long, conflicts_with = "memory")]
+    online: bool,
+
+    /// Print one JSON object.
+    #[arg(long, conflicts_with = "svg")]
+    json: bool,
+
+    /// Print a picture, of up to 200,000 evaluations.
+    #[arg(long)]
+    svg: bool,
 }
 
 /// What to differentiate by.
@@ -323,6 +387,7 @@ fn main() -> ExitCode {
         Command::Check(check) => command::check(&check),
         Command::Show(show) => command::show(&show),
         Command::Emit(emit) => emit::emit(&emit),
+        Command::Plan(options) => plan::plan(&options),
         Command::Explain { code } => command::explain(code.as_deref()),
         Command::Doctor => command::printed(doctor::report()),
         Command::Completions { shell } => {
