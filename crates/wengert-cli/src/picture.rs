@@ -9,7 +9,7 @@ use wengert_schedule::{Action, Slot};
 pub(crate) const MOST: u128 = 200_000;
 
 const WIDTH: f64 = 960.0;
-const LEFT: f64 = 76.0;
+const LEFT: f64 = 92.0;
 const RIGHT: f64 = 20.0;
 /// Top and height of the two parts.
 const SWEEPS: (f64, f64) = (64.0, 340.0);
@@ -40,7 +40,7 @@ pub(crate) fn svg(actions: &[Action], steps: u64, sizes: Option<(u64, u64)>) -> 
     for (k, (colour, text)) in
         [(ADVANCE, "advance"), (RECORD, "record"), (REVERSE, "reverse")].iter().enumerate()
     {
-        let at = LEFT + 90.0 * k as f64;
+        let at = LEFT + 100.0 * k as f64;
         put(format_args!(
             r#"<line x1="{at}" y1="44" x2="{}" y2="44" stroke="{colour}" stroke-width="4"/><text x="{}" y="48">{text}</text>"#,
             at + 22.0,
@@ -105,7 +105,7 @@ pub(crate) fn svg(actions: &[Action], steps: u64, sizes: Option<(u64, u64)>) -> 
     area(&mut put, memory.iter().map(|(t, states, _)| (x(*t), level(*states))), level(0), STATES);
     axes(&mut put, MEMORY, what, &[(0.0, "0".into()), (1.0, label)]);
     for (k, (colour, text)) in [(STATES, "states"), (TAPES, "tapes")].iter().enumerate() {
-        let at = LEFT + 90.0 * k as f64;
+        let at = LEFT + 100.0 * k as f64;
         put(format_args!(
             r#"<rect x="{at}" y="{}" width="16" height="12" fill="{colour}"/><text x="{}" y="{}">{text}</text>"#,
             MEMORY.0 - 26.0,
@@ -140,26 +140,19 @@ fn kept(put: &mut impl FnMut(std::fmt::Arguments), slot: Slot, (from, to): (f64,
     ));
 }
 
-/// What is held over time, in steps.
+/// What is held over time.
 fn area(
     put: &mut impl FnMut(std::fmt::Arguments),
     points: impl Iterator<Item = (f64, f64)>,
     floor: f64,
     colour: &str,
 ) {
-    let (mut path, mut last) = (String::new(), floor);
-    let mut end = LEFT;
+    let (mut path, mut end) = (format!("M{LEFT} {floor:.2}"), LEFT);
     for (x, y) in points {
-        let _ = write!(
-            path,
-            "{}{x:.2} {last:.2}L{x:.2} {y:.2}",
-            if path.is_empty() { "M" } else { "L" }
-        );
-        (last, end) = (y, x);
+        let _ = write!(path, "L{x:.2} {y:.2}");
+        end = x;
     }
-    put(format_args!(
-        r#"<path d="{path}L{end:.2} {floor:.2}L{LEFT} {floor:.2}Z" fill="{colour}"/>"#
-    ));
+    put(format_args!(r#"<path d="{path}L{end:.2} {floor:.2}Z" fill="{colour}"/>"#));
 }
 
 /// Two axes, with labels from the bottom (0) to the top (1).
