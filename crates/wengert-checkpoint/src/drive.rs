@@ -11,12 +11,16 @@
 use crate::plan::{Measured, Plan};
 use crate::slots::Slots;
 use crate::steps::Steps;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 use wengert_schedule::{Action, Cost, Impossible, Online, Resume, Schedule, Slot};
 
 /// Steps that are recorded to see what records take.
 const LOOKED_AT: u64 = 8;
+
+/// So many bytes of memory for each number of a state that is remembered.
+const PER_PRINT: u64 = 1024;
 
 /// Why a loop could not be reversed in the memory that was allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -49,6 +53,11 @@ pub enum Error<E> {
         /// Later.
         now: u64,
     },
+    /// A state is another one than it was the first time.
+    #[error(
+        "the state before step {0} was another one when the loop ran again: something that a step reads has changed, or it does not do the same twice"
+    )]
+    OtherState(u64),
     /// A schedule and its executor disagree: a fault of this crate.
     #[error("the schedule asks for something impossible: {0}")]
     Schedule(String),
@@ -99,6 +108,8 @@ pub struct Run {
     /// Steps from here on are reversed.
     adjoint: u64,
     is_back: bool,
+    /// The numbers of states at which something began or ended, by their steps; those that were dropped are among them.
+    prints: BTreeMap<u64, u64>,
     measured: Option<Measured>,
     done: Done,
 }
@@ -132,6 +143,7 @@ impl Run {
             slots: Slots::default(),
             adjoint: 0,
             is_back: false,
+            prints: BTreeMap::new(),
             measured,
             done: Done::default(),
         }
@@ -306,6 +318,8 @@ impl Run {
                 Action::Advance { from, to } => {
                     let now = steps.advance(step(from)..step(to)).map_err(Error::Step)?;
                     self.done.advanced += now - step(from);
+                    self.compare(steps, now)?;
+                    let How::Planned(plan) = &mut self.how else { return Ok(()) };
                     if self.steps.is_none() && now < step(to) {
                         self.steps = Some(now);
                         plan.schedule.ended(now.div_ceil(unit))?;
@@ -380,6 +394,9 @@ impl Run {
         let now = steps.record(range, room).map_err(Error::Step)?;
         self.done.recorded += now.unwrap_or(from) - from;
         self.note_peak(steps);
+        if let Some(now) = now {
+            self.compare(steps, now)?;
+        }
         Ok(now)
     }
 
@@ -402,7 +419,7 @@ impl Run {
         steps.save(self.slots.put(slot, step, bytes).ok_or(Error::NoMemory(bytes))?);
         self.done.stored += 1;
         self.note_peak(steps);
-        Ok(())
+        self.compare(steps, step)
     }
 
     fn load<S: Steps>(
@@ -417,6 +434,18 @@ impl Run {
             .ok_or_else(|| Error::Schedule(format!("state {step} is not stored")))?;
         self.done.loaded += 1;
         steps.load(state).map_err(Error::Step)
+    }
+
+    /// Whether the live state is the one that it was before; one that is new is remembered.
+    fn compare<S: Steps>(&mut self, steps: &S, step: u64) -> Result<(), Error<S::Error>> {
+        match self.prints.get(&step) {
+            Some(print) if *print != steps.fingerprint() => return Err(Error::OtherState(step)),
+            None if (self.prints.len() as u64) < self.memory / PER_PRINT => {
+                self.prints.insert(step, steps.fingerprint());
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Bytes of states and records.

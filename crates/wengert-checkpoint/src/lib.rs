@@ -2,10 +2,12 @@
 #![forbid(unsafe_code)]
 
 mod drive;
+mod fingerprint;
 mod plan;
 mod slots;
 mod steps;
 
 pub use drive::{Done, Error, Run};
+pub use fingerprint::Fingerprint;
 pub use plan::Measured;
 pub use steps::Steps;

@@ -1,5 +1,6 @@
 //! What a loop must be able to do.
 
+use crate::fingerprint::Fingerprint;
 use std::ops::Range;
 
 /// A loop that runs in pieces and is reversed in pieces.
@@ -40,4 +41,13 @@ pub trait Steps {
 
     /// Makes a state that was saved the live one.
     fn load(&mut self, from: &[u8]) -> Result<(), Self::Error>;
+
+    /// A number that tells the live state from others; see [`Fingerprint`]. Where it is not given, the state is copied for it.
+    fn fingerprint(&self) -> u64 {
+        let mut copy = vec![0; usize::try_from(self.state_bytes()).unwrap_or(usize::MAX)];
+        self.save(&mut copy);
+        let mut print = Fingerprint::new();
+        print.bytes(&copy);
+        print.finish()
+    }
 }

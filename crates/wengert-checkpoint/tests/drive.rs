@@ -18,6 +18,8 @@ struct Map {
     /// Where the adjoint stands.
     back: Option<u64>,
     most: u64,
+    /// Added in every step.
+    drift: f64,
 }
 
 const R: f64 = 3.7;
@@ -35,11 +37,12 @@ impl Map {
             by_r: 0.0,
             back: None,
             most: 0,
+            drift: 0.0,
         }
     }
 
     fn step(&mut self) {
-        let last = self.x[self.width - 1];
+        let last = self.x[self.width - 1] + self.drift;
         self.x.iter_mut().for_each(|x| *x = 0.99 * (R * *x * (1.0 - *x)) + 0.01 * last);
         self.at += 1;
     }
@@ -194,5 +197,20 @@ fn too_little_is_an_error() {
         let late = |k| if k == 77 { 10_000 } else { 0 };
         let e = gradient(Map::new(3, 100, late), 5_000, known).unwrap_err();
         assert!(matches!(e, Error::TooSmall { step: 77, .. }), "{e}");
+    }
+}
+
+/// A loop that is not the same when it runs again is found out, and where.
+#[test]
+fn a_loop_that_changes_is_found_out() {
+    for known in [true, false] {
+        let mut map = Map::new(3, 1000, SAME);
+        let mut run = Run::new(20_000, known.then_some(1000), None);
+        run.forward(&mut map).unwrap();
+        map.adjoint.fill(1.0);
+        // From here on steps do something else.
+        map.drift = 1e-13;
+        let e = run.backward(&mut map).unwrap_err();
+        assert!(matches!(e, Error::OtherState(1..=1000)), "{e}");
     }
 }

@@ -18,10 +18,11 @@ use crate::jit::link::{Plan, Shape, Signature, Step};
 use crate::kernel::operand;
 use std::ops::Range;
 use std::slice;
-use wengert_checkpoint::{Done, Error, Run, Steps};
+use wengert_checkpoint::{Done, Error, Fingerprint, Run, Steps};
 use wengert_core::fault::FaultKind;
 use wengert_core::ir::{Phase, Type};
 use wengert_core::ops::kernels::Operand;
+use wengert_core::ops::shaped::Elements;
 use wengert_core::ops::{Data, Elem};
 
 /// The loops of a run that have been recorded and not yet reversed, and what is left of the memory.
@@ -513,6 +514,31 @@ impl Steps for Loop<'_, '_> {
                 }
             }
         }
+    }
+
+    fn fingerprint(&self) -> u64 {
+        let mut print = Fingerprint::new();
+        for (at, ty) in &self.carries {
+            let words = &self.live[*at..*at + abi_slots(&[*ty])];
+            if !ty.is_array() {
+                match ty {
+                    Type::F64 => print.floats(&[f64::from_bits(words[0])]),
+                    _ => print.word(words[0]),
+                }
+                continue;
+            }
+            words[1..].iter().for_each(|dim| print.word(*dim));
+            // SAFETY: the words are those of an array of that type that is alive.
+            match unsafe { operand(*ty, words) } {
+                Operand::Array(_, Elements::F64(x)) => print.floats(x),
+                _ => {
+                    let (elem, count) = extent(*ty, words);
+                    // SAFETY: as above.
+                    print.bytes(unsafe { bytes_of(words[0], elem, count) });
+                }
+            }
+        }
+        print.finish()
     }
 
     fn load(&mut self, mut from: &[u8]) -> Result<(), u32> {
