@@ -8,16 +8,20 @@
 //! whose end is not known goes on from where it stands. Records that turn out to take more than the plan had expected are
 //! dropped, and the loop is reversed from the states that are stored, with room for more. So the first state is always stored.
 
-use crate::plan::{Measured, Plan};
+use crate::disk::{Disk, DiskError};
+use crate::plan::{DISK, DiskRoom, Measured, Plan, Room};
 use crate::slots::Slots;
 use crate::steps::Steps;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::time::{Duration, Instant};
-use wengert_schedule::{Action, Cost, Impossible, Online, Resume, Schedule, Slot};
+use wengert_schedule::{Action, Cost, Impossible, Online, Resume, Schedule};
 
 /// Steps that are recorded to see what records take.
 const LOOKED_AT: u64 = 8;
+
+/// How many actions are looked through for the next state on disk.
+const LOOK_AHEAD: usize = 64;
 
 /// So many bytes of memory for each number of a state that is remembered.
 const PER_PRINT: u64 = 1024;
@@ -58,9 +62,18 @@ pub enum Error<E> {
         "the state before step {0} was another one when the loop ran again: something that a step reads has changed, or it does not do the same twice"
     )]
     OtherState(u64),
+    /// Something is wrong with the disk.
+    #[error("{0}")]
+    Disk(String),
     /// A schedule and its executor disagree: a fault of this crate.
     #[error("the schedule asks for something impossible: {0}")]
     Schedule(String),
+}
+
+impl<E> From<DiskError> for Error<E> {
+    fn from(error: DiskError) -> Self {
+        Error::Disk(error.to_string())
+    }
 }
 
 impl<E> From<Impossible> for Error<E> {
@@ -82,6 +95,10 @@ pub struct Done {
     pub stored: u64,
     /// States loaded.
     pub loaded: u64,
+    /// States written to disk; among those stored.
+    pub written: u64,
+    /// States read from disk; among those loaded.
+    pub read: u64,
     /// The most bytes of states and records that were held at one time.
     pub peak_bytes: u64,
     /// How long both sweeps took.
@@ -105,6 +122,11 @@ pub struct Run {
     /// What the first state takes.
     state_bytes: u64,
     slots: Slots,
+    disk: Option<Disk>,
+    /// The steps of states on disk, by their places.
+    on_disk: BTreeMap<usize, u64>,
+    /// What comes next, as far as it has been looked at.
+    ahead: VecDeque<Action>,
     /// Steps from here on are reversed.
     adjoint: u64,
     is_back: bool,
@@ -141,12 +163,20 @@ impl Run {
             how: How::Everything,
             state_bytes: 0,
             slots: Slots::default(),
+            disk: None,
+            on_disk: BTreeMap::new(),
+            ahead: VecDeque::new(),
             adjoint: 0,
             is_back: false,
             prints: BTreeMap::new(),
             measured,
             done: Done::default(),
         }
+    }
+
+    /// With a disk for states beside the memory.
+    pub fn with_disk(self, disk: Disk) -> Run {
+        Run { disk: Some(disk), ..self }
     }
 
     /// What has been measured, for the next run of the same loop.
@@ -269,7 +299,7 @@ impl Run {
             // What comes now begins here.
             steps.forget();
             let slots = Plan::slots(&measured, unit, self.memory);
-            if slots >= 2 {
+            if slots >= 2 && self.disk.is_none() {
                 self.store(steps, at, 1)?;
                 let schedule = Online::resumed(&[(0, 0), (at / unit, 1)], slots)?;
                 self.how = How::Planned(Plan::of(schedule, unit));
@@ -292,7 +322,8 @@ impl Run {
         measured.advance = nanoseconds(begin.elapsed()) / at.max(1);
         let measured = *measured;
         self.load(steps, 0, 0)?;
-        let plan = match Plan::new(self.steps, &measured, self.memory) {
+        let room = Room { memory: self.memory, disk: self.disk_room(&measured)? };
+        let plan = match Plan::new(self.steps, &measured, &room) {
             Ok(plan) => plan,
             Err(Impossible::TooFewBytes { .. } | Impossible::NoSlot) => {
                 return Err(self.too_small(0));
@@ -309,9 +340,10 @@ impl Run {
     /// Carries out actions: up to the end of the first sweep, or of everything.
     fn follow<S: Steps>(&mut self, steps: &mut S) -> Result<(), Error<S::Error>> {
         loop {
+            let Some(action) = self.next_action() else { return Ok(()) };
             let How::Planned(plan) = &mut self.how else { return Ok(()) };
-            let Some(action) = plan.schedule.next() else { return Ok(()) };
-            let (unit, first) = (plan.unit, usize::from(plan.keeps_first));
+            let unit = plan.unit;
+            let place = plan.place();
             let end = self.steps.unwrap_or(u64::MAX);
             let step = |k: u64| k.saturating_mul(unit).min(end);
             match action {
@@ -335,23 +367,13 @@ impl Run {
                         None => self.make_room(steps, range)?,
                     }
                 }
-                Action::Store { step: k, slot: Slot::Memory(slot) } => {
-                    self.store(steps, step(k), slot + first)?
-                }
-                Action::Load { step: k, slot: Slot::Memory(slot) } => {
-                    self.load(steps, step(k), slot + first)?
-                }
+                Action::Store { step: k, slot } => self.store(steps, step(k), place(slot))?,
+                Action::Load { step: k, slot } => self.load(steps, step(k), place(slot))?,
                 // The first state is dropped for the last unit; should its records not fit, it begins once more.
-                Action::Free { slot: Slot::Memory(slot) }
-                    if unit > 1 && self.slots.step(slot + first) == Some(0) => {}
-                Action::Free { slot: Slot::Memory(slot) } => self.slots.free(slot + first),
+                Action::Free { slot } if unit > 1 && self.step_at(place(slot)) == Some(0) => {}
+                Action::Free { slot } => self.free(place(slot))?,
                 Action::PrimalDone => return Ok(()),
                 Action::Reverse { from, to } => self.reverse(steps, step(from)..step(to))?,
-                Action::Store { slot: Slot::Disk(_), .. }
-                | Action::Load { slot: Slot::Disk(_), .. }
-                | Action::Free { slot: Slot::Disk(_) } => {
-                    return Err(Error::Schedule("there is no disk".into()));
-                }
             }
         }
     }
@@ -365,6 +387,7 @@ impl Run {
         steps.forget();
         let end = if self.is_back { self.adjoint } else { self.steps.unwrap_or(range.end) };
         let mut stored = self.slots.held();
+        stored.extend(self.on_disk.iter().map(|(place, step)| (*step, *place)));
         stored.sort_unstable();
         stored.dedup_by_key(|(step, _)| *step);
         if stored.len() <= 1 && range.end - range.start <= 1 {
@@ -379,7 +402,10 @@ impl Run {
             Some(_) => Box::new(Resume::new(&stored, slots, end, self.is_back)?),
             None => Box::new(Online::resumed(&stored, slots)?),
         };
-        self.how = How::Planned(Plan { schedule, unit: 1, keeps_first: false });
+        // Of slots that have numbers now, some are on disk; others are in memory.
+        let in_memory = usize::MAX;
+        self.how = How::Planned(Plan { schedule, unit: 1, keeps_first: false, in_memory });
+        self.ahead.clear();
         Ok(())
     }
 
@@ -409,14 +435,46 @@ impl Run {
         steps.reverse(range).map_err(Error::Step)
     }
 
+    /// The next action. On the way back the next state on disk is being read meanwhile.
+    fn next_action(&mut self) -> Option<Action> {
+        let How::Planned(plan) = &mut self.how else { return None };
+        if let (true, Some(disk)) = (self.is_back, &mut self.disk) {
+            let place = plan.place();
+            let mut from_disk = |action: &Action| match action {
+                Action::Load { step, slot } => {
+                    let step = step.saturating_mul(plan.unit);
+                    place(*slot).checked_sub(DISK).map(|slot| disk.look_ahead(slot, step)).is_some()
+                }
+                _ => false,
+            };
+            // The first one is carried out now.
+            let mut found = self.ahead.iter().skip(1).any(&mut from_disk);
+            while !found && self.ahead.len() < LOOK_AHEAD {
+                let Some(action) = plan.schedule.next() else { break };
+                found = !self.ahead.is_empty() && from_disk(&action);
+                self.ahead.push_back(action);
+            }
+        }
+        self.ahead.pop_front().or_else(|| plan.schedule.next())
+    }
+
     fn store<S: Steps>(
         &mut self,
         steps: &mut S,
         step: u64,
-        slot: usize,
+        place: usize,
     ) -> Result<(), Error<S::Error>> {
         let bytes = steps.state_bytes();
-        steps.save(self.slots.put(slot, step, bytes).ok_or(Error::NoMemory(bytes))?);
+        if let (Some(slot), Some(disk)) = (place.checked_sub(DISK), &mut self.disk) {
+            let storage = usize::try_from(bytes).ok().and_then(|bytes| disk.storage(bytes));
+            let mut storage = storage.ok_or(Error::NoMemory(bytes))?;
+            steps.save(&mut storage);
+            disk.put(slot, step, storage)?;
+            self.on_disk.insert(place, step);
+            self.done.written += 1;
+        } else {
+            steps.save(self.slots.put(place, step, bytes).ok_or(Error::NoMemory(bytes))?);
+        }
         self.done.stored += 1;
         self.note_peak(steps);
         self.compare(steps, step)
@@ -426,14 +484,50 @@ impl Run {
         &mut self,
         steps: &mut S,
         step: u64,
-        slot: usize,
+        place: usize,
     ) -> Result<(), Error<S::Error>> {
-        let state = self
-            .slots
-            .get(slot)
-            .ok_or_else(|| Error::Schedule(format!("state {step} is not stored")))?;
         self.done.loaded += 1;
+        if let (Some(slot), Some(disk)) = (place.checked_sub(DISK), &mut self.disk) {
+            self.done.read += 1;
+            return steps.load(&disk.get(slot, step)?).map_err(Error::Step);
+        }
+        let state = self.slots.get(place);
+        let state = state.ok_or_else(|| Error::Schedule(format!("state {step} is not stored")))?;
         steps.load(state).map_err(Error::Step)
+    }
+
+    fn free<E>(&mut self, place: usize) -> Result<(), Error<E>> {
+        match (place.checked_sub(DISK), &mut self.disk) {
+            (Some(slot), Some(disk)) => {
+                self.on_disk.remove(&place);
+                disk.free(slot)?;
+            }
+            _ => self.slots.free(place),
+        }
+        Ok(())
+    }
+
+    /// The step of the state at a place.
+    fn step_at(&self, place: usize) -> Option<u64> {
+        self.on_disk.get(&place).copied().or_else(|| self.slots.step(place))
+    }
+
+    /// What there is of the disk: a state is written and read to see how long that takes.
+    fn disk_room<E>(&mut self, measured: &Measured) -> Result<Option<DiskRoom>, Error<E>> {
+        let Some(disk) = &mut self.disk else { return Ok(None) };
+        let slots = disk.limit() / Disk::file_bytes(measured.state_bytes);
+        let slots = usize::try_from(slots).unwrap_or(usize::MAX).min(1 << 24);
+        let Some(state) = self.slots.get(0).filter(|_| slots > 0) else { return Ok(None) };
+        let begin = Instant::now();
+        let mut storage = disk.storage(state.len()).ok_or(Error::NoMemory(state.len() as u64))?;
+        storage.copy_from_slice(state);
+        disk.put(0, 0, storage)?;
+        disk.flush()?;
+        let written = Instant::now();
+        disk.get(0, 0)?;
+        let read = nanoseconds(written.elapsed());
+        disk.free(0)?;
+        Ok(Some(DiskRoom { slots, write: nanoseconds(written - begin), read }))
     }
 
     /// Whether the live state is the one that it was before; one that is new is remembered.

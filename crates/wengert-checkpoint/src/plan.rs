@@ -1,12 +1,20 @@
 //! Which schedule, for what was measured.
 
-use wengert_schedule::{Binomial, Effort, Impossible, InBytes, Online, Schedule, Times};
+use wengert_schedule::{
+    Binomial, Effort, Impossible, InBytes, Online, Schedule, Slot, Times, TwoLevel,
+};
 
 /// What a slot takes beside its state, here and in the schedule.
 const PER_SLOT: u64 = 32;
 
 /// Of the memory, the part for the records of one unit of a loop whose end is not known.
 const FOR_RECORDS: u64 = 5;
+
+/// Places from here on are on disk.
+pub(crate) const DISK: usize = usize::MAX / 2;
+
+/// States in memory on their way to a disk, and one from it.
+const ON_THEIR_WAY: u64 = 3;
 
 /// More slots are of no use.
 const MOST_SLOTS: usize = 1 << 24;
@@ -51,36 +59,91 @@ pub(crate) struct Plan {
     pub(crate) unit: u64,
     /// The first state lies in a place before those of the schedule, which may drop it.
     pub(crate) keeps_first: bool,
+    /// Slots in memory from this number on are on disk.
+    pub(crate) in_memory: usize,
+}
+
+/// What there is for states and records.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    /// Bytes in memory.
+    pub(crate) memory: u64,
+    pub(crate) disk: Option<DiskRoom>,
+}
+
+/// Slots on disk, and the nanoseconds that it takes to write and read a state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DiskRoom {
+    pub(crate) slots: usize,
+    pub(crate) write: u64,
+    pub(crate) read: u64,
 }
 
 impl Plan {
     /// A schedule that drops the first state last.
     pub(crate) fn of(schedule: impl Schedule + Send + 'static, unit: u64) -> Plan {
-        Plan { schedule: Box::new(schedule), unit, keeps_first: false }
+        let in_memory = usize::MAX;
+        Plan { schedule: Box::new(schedule), unit, keeps_first: false, in_memory }
     }
 
-    /// The fastest way through a loop of so many steps, or of nobody knows how many, in so many bytes.
+    /// The fastest way through a loop of so many steps, or of nobody knows how many.
     pub(crate) fn new(
         steps: Option<u64>,
         measured: &Measured,
-        memory: u64,
+        room: &Room,
     ) -> Result<Plan, Impossible> {
+        let Room { memory, disk } = *room;
+        // Beside a disk there are states on their way to it and back.
+        let on_their_way = if disk.is_some() { ON_THEIR_WAY * measured.state_bytes } else { 0 };
+        let unit = Plan::unit(measured, memory);
+        let beside_disk = Plan::slots(measured, unit, memory.saturating_sub(on_their_way));
         let Some(steps) = steps else {
-            let unit = Plan::unit(measured, memory);
-            return Ok(Plan::of(Online::new(Plan::slots(measured, unit, memory))?, unit));
+            return Ok(match disk.filter(|disk| beside_disk > 0 && disk.slots > 0) {
+                Some(disk) => {
+                    let online = Online::new(beside_disk.saturating_add(disk.slots))?;
+                    Plan { in_memory: beside_disk, ..Plan::of(online, unit) }
+                }
+                None => Plan::of(Online::new(Plan::slots(measured, unit, memory))?, unit),
+            });
         };
         let (state, record) = (Plan::slot_bytes(measured), measured.record_bytes);
-        let slots = Plan::slots(measured, 1, memory);
-        let few = Binomial::new(steps, slots);
-        let beside = memory.saturating_sub(state);
         let times = measured.times();
+        let beside = memory.saturating_sub(state);
         // A hundredth of the time that the loop takes, and a sixteenth of the memory.
         let least = measured.record.saturating_add(measured.reverse).saturating_mul(steps);
         let effort =
             Effort { sums: (least / 500).min(MOST_SUMS), bytes: memory / 16, begin: BEGIN };
-        match InBytes::with_effort(steps, [state, record, beside], &times, effort) {
+        let in_memory = InBytes::with_effort(steps, [state, record, beside], &times, effort);
+        if let Some(disk) = disk.filter(|disk| beside_disk > 0 && disk.slots > 0) {
+            let groups = steps.div_ceil(unit);
+            let per_unit = Times {
+                advance: times.advance.saturating_mul(unit),
+                record: times.record.saturating_mul(unit),
+                reverse: times.reverse.saturating_mul(unit),
+                disk_store: disk.write,
+                disk_load: disk.read,
+                ..times
+            };
+            let with_disk = TwoLevel::new(groups, beside_disk, disk.slots, &per_unit)?;
+            let time = with_disk.cost().time(&per_unit);
+            if in_memory.as_ref().map_or(true, |plan| time < plan.cost().time(&times)) {
+                return Ok(Plan::of(with_disk, unit));
+            }
+        }
+        match in_memory {
             Ok(schedule) => Ok(Plan { keeps_first: true, ..Plan::of(schedule, 1) }),
-            Err(_) => Ok(Plan::of(few?, 1)),
+            Err(_) => Ok(Plan::of(Binomial::new(steps, Plan::slots(measured, 1, memory))?, 1)),
+        }
+    }
+
+    /// Where slots are.
+    pub(crate) fn place(&self) -> impl Fn(Slot) -> usize + use<> {
+        let (first, in_memory) = (usize::from(self.keeps_first), self.in_memory);
+        move |slot| match slot {
+            Slot::Memory(k) if k >= DISK => k,
+            Slot::Memory(k) if k >= in_memory => DISK + (k - in_memory),
+            Slot::Memory(k) => k + first,
+            Slot::Disk(k) => DISK + k,
         }
     }
 

@@ -1,7 +1,7 @@
 //! A loop under every budget: the same bits, and never more memory than allowed.
 
 use std::ops::Range;
-use wengert_checkpoint::{Done, Error, Run, Steps};
+use wengert_checkpoint::{Disk, Done, Error, Run, Steps};
 
 /// A recurrence of several numbers that knows where it stands, and complains when it is asked for something else.
 struct Map {
@@ -125,8 +125,20 @@ impl Steps for Map {
 }
 
 /// The bits of results and derivatives, and what was done.
-fn gradient(mut map: Map, memory: u64, known: bool) -> Result<(Vec<u64>, Done), Error<String>> {
+fn gradient(map: Map, memory: u64, known: bool) -> Result<(Vec<u64>, Done), Error<String>> {
+    gradient_on(map, memory, known, None)
+}
+
+fn gradient_on(
+    mut map: Map,
+    memory: u64,
+    known: bool,
+    disk: Option<Disk>,
+) -> Result<(Vec<u64>, Done), Error<String>> {
     let mut run = Run::new(memory, known.then_some(map.ends), None);
+    if let Some(disk) = disk {
+        run = run.with_disk(disk);
+    }
     run.forward(&mut map)?;
     assert_eq!(map.at, map.ends);
     let result = map.x.clone();
@@ -213,4 +225,29 @@ fn a_loop_that_changes_is_found_out() {
         let e = run.backward(&mut map).unwrap_err();
         assert!(matches!(e, Error::OtherState(1..=1000)), "{e}");
     }
+}
+
+#[test]
+fn a_disk_beside_little_memory() {
+    let folder = std::env::temp_dir().join(format!("wengert-drive-{}", std::process::id()));
+    let mut written = 0;
+    for known in [true, false] {
+        for (width, ends) in [(3, 7), (5, 100), (40, 700), (300, 90)] {
+            let (wanted, _) = gradient(Map::new(width, ends, SAME), u64::MAX, known).unwrap();
+            let state = 8 * (width as u64 + 1);
+            for (states, on_disk) in [(6, 1), (6, 3), (7, 10), (8, 100), (20, 1000)] {
+                let disk = Disk::new(&folder, on_disk * (state + 48), 5).unwrap();
+                let memory = states * (state + 32);
+                let map = Map::new(width, ends, SAME);
+                let (bits, done) = gradient_on(map, memory, known, Some(disk))
+                    .unwrap_or_else(|e| panic!("{e}: {ends} steps of {width} in {memory}"));
+                assert_eq!(bits, wanted, "{ends} steps of {width} in {memory}");
+                written += done.written;
+                // Nothing is left.
+                assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+            }
+        }
+    }
+    std::fs::remove_dir(&folder).unwrap();
+    assert!(written > 100, "{written}");
 }
