@@ -54,6 +54,8 @@ pub enum DiskError {
 #[derive(Debug)]
 pub struct Disk {
     folder: PathBuf,
+    /// Whether the folder was made here, and goes with the last file in it.
+    is_made: bool,
     /// Bytes that all files together may take.
     limit: u64,
     /// Which loop it is for.
@@ -107,8 +109,10 @@ impl Disk {
     /// States of one loop in a folder, which is made where there is none. All files together may take so many bytes.
     pub fn new(folder: impl Into<PathBuf>, limit: u64, owner: u64) -> Result<Disk, DiskError> {
         let folder = folder.into();
+        let is_made = !folder.exists();
         fs::create_dir_all(&folder).map_err(|error| system(&folder, error))?;
-        Ok(Disk { folder, limit, owner, files: HashMap::new(), writer: None, ahead: None })
+        let files = HashMap::new();
+        Ok(Disk { folder, is_made, limit, owner, files, writer: None, ahead: None })
     }
 
     /// What a state of so many bytes takes.
@@ -224,6 +228,9 @@ impl Drop for Disk {
         }
         let slots: Vec<usize> = self.files.keys().copied().collect();
         slots.into_iter().for_each(|slot| _ = self.free(slot));
+        if self.is_made {
+            let _ = fs::remove_dir(&self.folder);
+        }
     }
 }
 
@@ -388,7 +395,7 @@ mod tests {
         assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 0);
         disk.put(3, 1, state(1, 8)).unwrap();
         drop(disk);
-        assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 0);
+        assert!(!folder.0.exists());
     }
 
     #[test]

@@ -428,6 +428,7 @@ fn options(running: &Running) -> Options {
         max_iterations: running.max_iterations,
         tape_limit: running.tape_limit.map(|bytes| bytes.0),
         memory: running.memory.map(|bytes| bytes.0),
+        disk: running.disk.as_ref().map(|disk| (disk.folder.clone(), disk.bytes)),
         interrupt: Some(progress::interrupt()),
         threads: running.threads.map(usize::from),
         ..Options::default()

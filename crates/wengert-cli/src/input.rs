@@ -2,6 +2,7 @@
 
 use crate::literal::{self, Item};
 use std::io::{self, Read};
+use std::path::PathBuf;
 use std::str::FromStr;
 use wengert::{Arg, Source};
 
@@ -106,6 +107,26 @@ impl FromStr for Bytes {
                 number.parse::<u64>().ok()?.checked_mul(*factor).map(Bytes)
             })
             .ok_or_else(|| format!("`{text}` is not a size such as `500000`, `64MiB` or `2GB`"))
+    }
+}
+
+/// A folder and how many bytes may be written to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Disk {
+    pub(crate) folder: PathBuf,
+    pub(crate) bytes: u64,
+}
+
+impl FromStr for Disk {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Disk, String> {
+        let wrong = || format!("`{text}` is not a folder and a size such as `run/:10GiB`");
+        let (folder, bytes) = text.rsplit_once(':').ok_or_else(wrong)?;
+        if folder.is_empty() {
+            return Err(wrong());
+        }
+        Ok(Disk { folder: folder.into(), bytes: bytes.parse::<Bytes>()?.0 })
     }
 }
 

@@ -20,7 +20,7 @@ mod plan;
 mod progress;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
-use input::{Argument, Bytes, Program, Seed};
+use input::{Argument, Bytes, Disk, Program, Seed};
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -195,6 +195,11 @@ struct Running {
     /// no bit [default: everything is kept].
     #[arg(long, value_name = "BYTES")]
     memory: Option<Bytes>,
+
+    /// A folder for states of loops beside the memory, and how many bytes they may take there, as in `run/:10GiB`. What is
+    /// written there is removed at the end.
+    #[arg(long, value_name = "FOLDER:BYTES", requires = "memory")]
+    disk: Option<Disk>,
 
     /// Arguments that have one value per member of a batch along their first axis, separated by commas: runs all
     /// members. Derivatives by the other arguments are summed over them.

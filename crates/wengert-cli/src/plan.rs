@@ -39,7 +39,7 @@ enum Kind {
     Binomial(Binomial),
     InBytes(InBytes),
     TwoLevel(TwoLevel),
-    Online(Online),
+    Online(Box<Online>),
 }
 
 impl Kind {
@@ -60,7 +60,7 @@ impl Kind {
             (true, Some(_)) => {
                 return Err("a schedule with a disk must know the number of steps: leave `--online` or `--disk-slots` out".into());
             }
-            (true, None) => Online::new(slots).map(Kind::Online),
+            (true, None) => Online::new(slots).map(|online| Kind::Online(Box::new(online))),
             (false, None) => Binomial::new(*steps, slots).map(Kind::Binomial),
             (false, Some(disk_slots)) => {
                 let times = Times {
@@ -87,7 +87,7 @@ impl Kind {
 
 /// A loop that ends after so many steps.
 struct Ending {
-    schedule: Online,
+    schedule: Box<Online>,
     steps: u64,
 }
 
@@ -130,7 +130,7 @@ impl Planned {
                     ));
                 }
                 let slots = options.slots.unwrap_or(1);
-                let counted = check(schedule.clone(), Limits::slots(steps, slots));
+                let counted = check(Online::clone(schedule), Limits::slots(steps, slots));
                 let best = Binomial::new(steps, slots).map_err(|why| why.to_string())?;
                 known = Some(best.cost().evaluations());
                 ("online".to_string(), counted.map_err(|illegal| illegal.to_string())?)

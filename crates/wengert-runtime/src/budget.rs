@@ -17,8 +17,9 @@ use crate::jit::abi_slots;
 use crate::jit::link::{Plan, Shape, Signature, Step};
 use crate::kernel::operand;
 use std::ops::Range;
+use std::path::PathBuf;
 use std::slice;
-use wengert_checkpoint::{Done, Error, Fingerprint, Run, Steps};
+use wengert_checkpoint::{Disk, Done, Error, Fingerprint, Run, Steps};
 use wengert_core::fault::FaultKind;
 use wengert_core::ir::{Phase, Type};
 use wengert_core::ops::kernels::Operand;
@@ -30,6 +31,10 @@ use wengert_core::ops::{Data, Elem};
 pub(crate) struct Budget {
     /// Bytes for the states and records of every loop.
     memory: Option<u64>,
+    /// A folder, and bytes in it.
+    disk: Option<(PathBuf, u64)>,
+    /// How many loops have been begun.
+    begun: usize,
     open: Vec<Open>,
     /// Whether a loop is being run: those inside it are parts of its steps.
     is_inside: bool,
@@ -73,8 +78,16 @@ impl Place {
 }
 
 impl Budget {
-    pub(crate) fn new(memory: Option<u64>) -> Budget {
-        Budget { memory, ..Budget::default() }
+    pub(crate) fn new(memory: Option<u64>, disk: Option<(PathBuf, u64)>) -> Budget {
+        Budget { memory, disk, ..Budget::default() }
+    }
+
+    /// What one of so many loops may have on disk.
+    fn disk_for(&mut self, loops: u64, owner: u64) -> Result<Option<Disk>, Failed> {
+        self.begun += 1;
+        let Some((folder, bytes)) = &self.disk else { return Ok(None) };
+        let folder = folder.join(format!("loop-{}", self.begun));
+        Ok(Some(Disk::new(folder, bytes / loops, owner)?))
     }
 
     /// Iterations that were run more than once.
@@ -284,12 +297,18 @@ impl<'c, 'p> Of<'c, 'p> {
         let memory = budget.memory.unwrap_or(u64::MAX);
         // Every loop has the same share.
         let loops = self.context().program.plans.iter().filter(|p| p.shape.is_some()).count();
-        let memory = memory / loops.max(1) as u64;
+        let loops = loops.max(1) as u64;
+        let memory = memory / loops;
         let length = u64::try_from(i128::from(to) - i128::from(from)).unwrap_or(0);
         let known = *self.plan.measured.lock().unwrap_or_else(|e| e.into_inner());
         let mut run = Run::new(memory, shape.counted.then_some(length), known);
         let mut steps = self.steps(place, &captures);
         steps.live = live;
+        // States are those of this loop, begun so.
+        let owner = steps.fingerprint() ^ length.rotate_left(32);
+        if let Some(disk) = self.context().budget.disk_for(loops, owner)? {
+            run = run.with_disk(disk);
+        }
         run.forward(&mut steps)?;
         *self.plan.measured.lock().unwrap_or_else(|e| e.into_inner()) = run.measured().copied();
         let Loop { place, live, top, .. } = steps;

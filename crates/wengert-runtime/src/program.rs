@@ -12,6 +12,7 @@ use crate::tape::NoTape;
 use crate::tapes::Tapes;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use wengert_core::fault::{Fault, FaultKind};
@@ -107,6 +108,8 @@ pub struct Options {
     pub interrupt: Option<Arc<AtomicBool>>,
     /// Bytes for what the reversal of loops needs: states and records. Loops that need more are run again in part. It changes no bit.
     pub memory: Option<u64>,
+    /// A folder for states of such loops beside the memory, and how many bytes they may take there.
+    pub disk: Option<(PathBuf, u64)>,
     /// How many threads parallel loops run on; as many as the machine has cores where it is not said. It changes no
     /// bit.
     pub threads: Option<NonZeroUsize>,
@@ -119,6 +122,7 @@ impl Default for Options {
             tape_limit: None,
             interrupt: None,
             memory: None,
+            disk: None,
             threads: None,
         }
     }
@@ -290,7 +294,7 @@ impl Program {
         let threads = options.threads.or_else(|| std::thread::available_parallelism().ok());
         let threads = threads.map_or(1, NonZeroUsize::get);
         let mut context = Context::new(linked, rounds, interrupt, tapes, base, threads);
-        context.budget = Budget::new(options.memory);
+        context.budget = Budget::new(options.memory, options.disk.clone());
         let mut frame = found.frame(args, &mut context, &bases)?;
         let status = {
             let _floats = DefaultFloats::set();

@@ -111,6 +111,7 @@ fn limits(options: &Options) -> runtime::Options {
         tape_limit: options.tape_limit,
         interrupt: options.interrupt.clone(),
         memory: options.memory,
+        disk: options.disk.clone(),
         threads: threads.and_then(NonZeroUsize::new),
     }
 }

@@ -1,5 +1,6 @@
 //! How to run and differentiate, and what it cost.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -52,6 +53,9 @@ pub struct Options {
     /// Bytes for what the way back through loops needs. A loop that needs more keeps some of its states and runs again from
     /// them; that takes longer and changes no bit. Native code, gradients of one function at a time; without it everything is kept.
     pub memory: Option<u64>,
+    /// A folder where loops may keep states beside the memory, and how many bytes they may take there. Files in it are removed at
+    /// the end.
+    pub disk: Option<(PathBuf, u64)>,
     /// Set it to `true` from another thread to end a run with an error. Native code only.
     pub interrupt: Option<Arc<AtomicBool>>,
     /// How many threads run the members of a batch; as many as the machine has cores where it is not said. It
@@ -67,6 +71,7 @@ impl Default for Options {
             max_iterations: 1_000_000_000,
             tape_limit: None,
             memory: None,
+            disk: None,
             interrupt: None,
             threads: None,
         }

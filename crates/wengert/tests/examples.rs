@@ -216,14 +216,17 @@ fn every_other_example_through_c() {
 #[test]
 fn every_example_in_little_memory() {
     let (mut in_little, mut again, mut too_little) = (0, 0, 0);
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("states");
+    let disk = || Some((folder.clone(), 1_000_000));
     for record in &records() {
         let case = Case::new(record);
         let file = &record["file"];
         let options = Options { backend: Backend::Jit, ..Options::default() };
         let mut f = case.function(options.clone()).unwrap();
         let wanted = case.bits(&f).unwrap();
-        for memory in [100, 300, 1_000, 5_000, 30_000, 1_000_000] {
-            f = f.with_options(Options { memory: Some(memory), ..options.clone() });
+        let memory = [100, 300, 1_000, 5_000, 30_000, 1_000_000].map(|bytes| (bytes, None));
+        for (memory, disk) in memory.into_iter().chain([(2_000, disk()), (20_000, disk())]) {
+            f = f.with_options(Options { memory: Some(memory), disk, ..options.clone() });
             match f.vjp(case.args(), case.adjoints(), case.wrt.clone()) {
                 Ok(reverse) => {
                     assert_eq!(case.bits(&f).unwrap(), wanted, "{file} in {memory} bytes");
@@ -241,6 +244,8 @@ fn every_example_in_little_memory() {
         "{in_little} in little memory, {again} of them ran iterations again, {too_little} not"
     );
     assert!(again > 50 && too_little > 10);
+    // What was written is gone.
+    assert!(std::fs::read_dir(folder).is_ok_and(|mut files| files.next().is_none()));
 }
 
 /// Members of a batch have the bits they have alone; derivatives by what they share are summed in the order that is
