@@ -1,5 +1,16 @@
 //! Gradients of long loops in the memory you allow.
+//!
+//! What is to be done is [`Steps`], written by hand or compiled; [`Run`] does it within a number of bytes.
+//!
+//! # Reading order
+//!
+//! `steps` (what a loop must be able to do), `drive` (what is done with it), `plan` (which schedule), `slots` and `disk` (where states lie),
+//! `fingerprint` (how they are told apart).
 #![forbid(unsafe_code)]
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 mod disk;
 mod drive;
