@@ -56,6 +56,8 @@ pub struct Disk {
     folder: PathBuf,
     /// Whether the folder was made here, and goes with the last file in it.
     is_made: bool,
+    /// Whether files stay when the process goes on without them: another may need them.
+    stays: bool,
     /// Bytes that all files together may take.
     limit: u64,
     /// Which loop it is for.
@@ -112,7 +114,43 @@ impl Disk {
         let is_made = !folder.exists();
         fs::create_dir_all(&folder).map_err(|error| system(&folder, error))?;
         let files = HashMap::new();
-        Ok(Disk { folder, is_made, limit, owner, files, writer: None, ahead: None })
+        Ok(Disk { folder, is_made, stays: false, limit, owner, files, writer: None, ahead: None })
+    }
+
+    /// The same, with files that stay until they are cleared away.
+    pub(crate) fn staying(folder: &Path, limit: u64, owner: u64) -> Result<Disk, DiskError> {
+        let mut disk = Disk::new(folder, limit, owner)?;
+        disk.stays = true;
+        Ok(disk)
+    }
+
+    /// Finds the states that are there: their steps and slots. Unfinished ones are removed; one that is not what was written is
+    /// an error.
+    pub(crate) fn find(&mut self) -> Result<Vec<(u64, usize)>, DiskError> {
+        let mut found = Vec::new();
+        let entries = fs::read_dir(&self.folder).map_err(|error| system(&self.folder, error))?;
+        for entry in entries {
+            let path = entry.map_err(|error| system(&self.folder, error))?.path();
+            if path.extension().is_some_and(|e| e == "unfinished") {
+                let _ = fs::remove_file(&path);
+                continue;
+            }
+            let name = path.file_name().and_then(|name| name.to_str());
+            let slot = name.and_then(|name| name.strip_prefix("state-")?.parse().ok());
+            if let Some(slot) = slot {
+                let (step, state) = checked(&path, MAGIC, self.owner)?;
+                self.files.insert(slot, Disk::file_bytes(state.len() as u64));
+                found.push((step, slot));
+            }
+        }
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// Removes all files.
+    pub(crate) fn clear(&mut self) {
+        let slots: Vec<usize> = self.files.keys().copied().collect();
+        slots.into_iter().for_each(|slot| _ = self.free(slot));
     }
 
     /// What a state of so many bytes takes.
@@ -151,7 +189,7 @@ impl Disk {
                 allowed: self.limit,
             });
         }
-        let header = header(self.owner, step, &state);
+        let header = stamp(MAGIC, self.owner, step, &state);
         let job = Job { slot, path: self.path(slot), header, state };
         self.files.insert(slot, bytes);
         if self.writer.is_none() {
@@ -226,9 +264,11 @@ impl Drop for Disk {
             drop(to);
             let _ = thread.join();
         }
-        let slots: Vec<usize> = self.files.keys().copied().collect();
-        slots.into_iter().for_each(|slot| _ = self.free(slot));
+        if !self.stays {
+            self.clear();
+        }
         if self.is_made {
+            // Where nothing is left in it.
             let _ = fs::remove_dir(&self.folder);
         }
     }
@@ -282,7 +322,7 @@ fn stopped(path: &Path) -> DiskError {
     system(path, io::Error::other("the thread that writes has ended"))
 }
 
-fn system(path: &Path, error: io::Error) -> DiskError {
+pub(crate) fn system(path: &Path, error: io::Error) -> DiskError {
     DiskError::System { path: path.into(), error }
 }
 
@@ -292,9 +332,10 @@ fn print(bytes: &[u8]) -> u64 {
     print.finish()
 }
 
-fn header(owner: u64, step: u64, state: &[u8]) -> [u8; 8 * WORDS] {
+/// What stands before the bytes of a file.
+pub(crate) fn stamp(magic: [u8; 8], owner: u64, step: u64, state: &[u8]) -> [u8; 8 * WORDS] {
     let mut header = [0; 8 * WORDS];
-    let words = [u64::from_le_bytes(MAGIC), owner, step, state.len() as u64, print(state)];
+    let words = [u64::from_le_bytes(magic), owner, step, state.len() as u64, print(state)];
     for (to, word) in header.as_chunks_mut::<8>().0.iter_mut().zip(words) {
         *to = word.to_le_bytes();
     }
@@ -318,24 +359,35 @@ fn write(path: &Path, header: &[u8], state: &[u8]) -> Result<(), DiskError> {
 }
 
 fn read(path: &Path, owner: u64, step: u64) -> Result<Vec<u8>, DiskError> {
+    let (found, state) = checked(path, MAGIC, owner)?;
+    if found != step {
+        let what = "it is another state than was stored there";
+        return Err(DiskError::Refused { path: path.into(), what });
+    }
+    Ok(state)
+}
+
+/// The step and the bytes of a file that is whole and belongs to this owner.
+pub(crate) fn checked(
+    path: &Path,
+    magic: [u8; 8],
+    owner: u64,
+) -> Result<(u64, Vec<u8>), DiskError> {
     let refused = |what| DiskError::Refused { path: path.into(), what };
     let failed = |error| system(path, error);
     let mut file = File::open(path).map_err(failed)?;
     let length = file.metadata().map_err(failed)?.len();
     let mut given = [0; 8 * WORDS];
-    file.read_exact(&mut given).map_err(|_| refused("it is shorter than a state"))?;
+    file.read_exact(&mut given).map_err(|_| refused("it has been cut off"))?;
     let words: Vec<u64> = given.as_chunks::<8>().0.iter().map(|w| u64::from_le_bytes(*w)).collect();
-    if given[..8] != MAGIC {
-        return Err(refused("it is no state of a loop"));
+    if given[..8] != magic {
+        return Err(refused("it is no file of a loop"));
     }
     if words[WORDS - 1] != print(&given[..8 * (WORDS - 1)]) {
         return Err(refused("its beginning has been changed"));
     }
     if words[1] != owner {
         return Err(refused("it belongs to another loop, or to other arguments"));
-    }
-    if words[2] != step {
-        return Err(refused("it is another state than was stored there"));
     }
     if length != Disk::file_bytes(words[3]) {
         return Err(refused("it is not as long as it says"));
@@ -347,7 +399,7 @@ fn read(path: &Path, owner: u64, step: u64) -> Result<Vec<u8>, DiskError> {
     if state.len() != bytes || print(&state) != words[4] {
         return Err(refused("its content has been changed"));
     }
-    Ok(state)
+    Ok((words[2], state))
 }
 
 #[cfg(test)]

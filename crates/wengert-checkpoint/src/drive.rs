@@ -9,11 +9,13 @@
 //! dropped, and the loop is reversed from the states that are stored, with room for more. So the first state is always stored.
 
 use crate::disk::{Disk, DiskError};
-use crate::plan::{DISK, DiskRoom, Measured, Plan, Room};
+use crate::journal::{Journal, Standing};
+use crate::plan::{DISK, DiskRoom, LAST, Measured, Plan, Room};
 use crate::slots::Slots;
 use crate::steps::Steps;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
+use std::path::Path;
 use std::time::{Duration, Instant};
 use wengert_schedule::{Action, Cost, Impossible, Online, Resume, Schedule};
 
@@ -123,6 +125,9 @@ pub struct Run {
     state_bytes: u64,
     slots: Slots,
     disk: Option<Disk>,
+    journal: Option<Journal>,
+    /// Where the run stood when it was left.
+    left: Option<Standing>,
     /// The steps of states on disk, by their places.
     on_disk: BTreeMap<usize, u64>,
     /// What comes next, as far as it has been looked at.
@@ -164,6 +169,8 @@ impl Run {
             state_bytes: 0,
             slots: Slots::default(),
             disk: None,
+            journal: None,
+            left: None,
             on_disk: BTreeMap::new(),
             ahead: VecDeque::new(),
             adjoint: 0,
@@ -177,6 +184,50 @@ impl Run {
     /// With a disk for states beside the memory.
     pub fn with_disk(self, disk: Disk) -> Run {
         Run { disk: Some(disk), ..self }
+    }
+
+    /// In a folder, from which another process can go on after this one was killed. States are kept there, too, in so many bytes;
+    /// `owner` is a number that tells this loop and its arguments from others. With `synced` it survives a loss of power as well.
+    ///
+    /// A folder in which a run was left is an error; see [`Run::resumed`].
+    pub fn in_folder(
+        self,
+        folder: &Path,
+        bytes: u64,
+        owner: u64,
+        synced: bool,
+    ) -> Result<Run, DiskError> {
+        let journal = Journal::new(folder, owner, synced);
+        if journal.exists() {
+            let what = "a run was left there: resume it, or remove the folder";
+            return Err(DiskError::Refused { path: folder.into(), what });
+        }
+        let disk = Disk::staying(folder, bytes, owner)?;
+        Ok(Run { disk: Some(disk), journal: Some(journal), ..self })
+    }
+
+    /// Goes on with a run that was left in a folder, on the same loop from its first state. Where there is none it begins.
+    pub fn resumed(
+        self,
+        folder: &Path,
+        bytes: u64,
+        owner: u64,
+        synced: bool,
+    ) -> Result<Run, DiskError> {
+        let journal = Journal::new(folder, owner, synced);
+        let left = if journal.exists() { Some(journal.read()?) } else { None };
+        let mut disk = Disk::staying(folder, bytes, owner)?;
+        let found = disk.find()?;
+        let on_disk = found.into_iter().map(|(step, slot)| (DISK + slot, step)).collect();
+        Ok(Run { disk: Some(disk), journal: Some(journal), left, on_disk, ..self })
+    }
+
+    /// How often where the run stands is written, at most; once a second if it is not said.
+    pub fn noted_every(mut self, time: Duration) -> Run {
+        if let Some(journal) = &mut self.journal {
+            journal.between = time;
+        }
+        self
     }
 
     /// What has been measured, for the next run of the same loop.
@@ -205,20 +256,113 @@ impl Run {
         if self.steps != Some(0) {
             self.store(steps, 0, 0)?;
         }
-        let ran = match self.look(steps)? {
+        let is_over = match self.go_on(steps)? {
+            Some(is_over) => is_over,
+            None => self.look(steps)?,
+        };
+        let ran = match is_over {
             true => Ok(()),
             false => self.follow(steps),
         };
         self.done.time += start.elapsed();
-        self.adjoint = self.steps.unwrap_or(0);
-        self.done.steps = self.adjoint;
-        ran
+        ran?;
+        if self.left.is_none() {
+            self.adjoint = self.steps.unwrap_or(0);
+        }
+        self.done.steps = self.steps.unwrap_or(0);
+        self.keep_last(steps)
+    }
+
+    /// Takes up a run that was left, if there is one. Whether its first sweep was over: then the last state is live.
+    fn go_on<S: Steps>(&mut self, steps: &mut S) -> Result<Option<bool>, Error<S::Error>> {
+        let Some(left) = &self.left else {
+            // States of a run that has not written where it stands are of no use.
+            if let Some(disk) = self.disk.as_mut().filter(|_| self.journal.is_some()) {
+                disk.clear();
+                self.on_disk.clear();
+            }
+            return Ok(None);
+        };
+        let Standing { steps: all, unit, measured, adjoint } = left.clone();
+        if measured.state_bytes != self.state_bytes {
+            return Err(Error::Disk("the run that was left had other states".into()));
+        }
+        let last = self.on_disk.remove(&LAST);
+        let Some(disk) = &mut self.disk else { return Ok(None) };
+        let end = adjoint.as_ref().map(|(at, _)| *at).or(all).unwrap_or(u64::MAX);
+        // Steps that are reversed need no states, and all are where units begin.
+        let useless = |step: u64| step == 0 || step >= end || !step.is_multiple_of(unit);
+        for place in self.on_disk.extract_if(.., |_, step| useless(*step)).map(|(place, _)| place) {
+            disk.free(place - DISK)?;
+        }
+        let mut stored: Vec<(u64, usize)> =
+            self.on_disk.iter().map(|(place, step)| (*step / unit, *place)).collect();
+        stored.push((0, 0));
+        stored.sort_unstable();
+        let slots = Plan::slots(&measured, unit, self.memory).max(1) + self.on_disk.len();
+        (self.steps, self.measured) = (all, Some(measured));
+        let is_back = adjoint.is_some();
+        self.how = How::Planned(match all {
+            Some(_) => Plan::of(Resume::new(&stored, slots, end.div_ceil(unit), is_back)?, unit),
+            None => {
+                // The first one is in memory, in a slot before those on disk.
+                let number = |place: usize| if place >= DISK { 1 + place - DISK } else { place };
+                stored.iter_mut().for_each(|(_, place)| *place = number(*place));
+                let slots = 1 + disk_slots(disk, self.state_bytes, true);
+                Plan { in_memory: 1, ..Plan::of(Online::resumed(&stored, slots)?, unit) }
+            }
+        });
+        if !is_back {
+            self.left = None;
+            return Ok(Some(false));
+        }
+        let (Some(all), Some(_)) = (all, last) else {
+            return Err(Error::Disk("the last state of the run that was left is gone".into()));
+        };
+        steps.load(&disk.get(LAST - DISK, all)?).map_err(Error::Step)?;
+        self.on_disk.insert(LAST, all);
+        self.adjoint = end;
+        Ok(Some(true))
+    }
+
+    /// Keeps the last state for those who resume the run.
+    fn keep_last<S: Steps>(&mut self, steps: &mut S) -> Result<(), Error<S::Error>> {
+        let planned = matches!(self.how, How::Planned(_));
+        if self.journal.is_some() && planned && !self.on_disk.contains_key(&LAST) {
+            self.store(steps, self.done.steps, LAST)?;
+        }
+        Ok(())
+    }
+
+    /// Writes where the run stands, from time to time.
+    fn note<S: Steps>(&mut self, steps: &S) -> Result<(), Error<S::Error>> {
+        let (Some(journal), Some(disk), How::Planned(plan), Some(measured)) =
+            (&mut self.journal, &mut self.disk, &self.how, self.measured)
+        else {
+            return Ok(());
+        };
+        if !journal.is_due() {
+            return Ok(());
+        }
+        // What it speaks of must be there.
+        disk.flush()?;
+        let adjoint = self.is_back.then(|| {
+            let bytes = usize::try_from(steps.adjoint_bytes()).unwrap_or(usize::MAX);
+            let mut adjoint = vec![0; bytes];
+            steps.save_adjoint(&mut adjoint);
+            (self.adjoint, adjoint)
+        });
+        journal.write(&Standing { steps: self.steps, unit: plan.unit, measured, adjoint })?;
+        Ok(())
     }
 
     /// The way back: what `steps` holds as the adjoint of the last state becomes that of the first.
     pub fn backward<S: Steps>(&mut self, steps: &mut S) -> Result<(), Error<S::Error>> {
         let start = Instant::now();
         self.is_back = true;
+        if let Some((_, adjoint)) = self.left.take().and_then(|left| left.adjoint) {
+            steps.load_adjoint(&adjoint).map_err(Error::Step)?;
+        }
         let ran = match self.how {
             How::Everything => match self.adjoint {
                 0 => Ok(()),
@@ -227,6 +371,10 @@ impl Run {
             How::Planned(_) => self.follow(steps),
         };
         self.done.time += start.elapsed();
+        if let (Ok(()), Some(journal), Some(disk)) = (&ran, &self.journal, &mut self.disk) {
+            journal.remove();
+            disk.clear();
+        }
         ran
     }
 
@@ -367,13 +515,19 @@ impl Run {
                         None => self.make_room(steps, range)?,
                     }
                 }
-                Action::Store { step: k, slot } => self.store(steps, step(k), place(slot))?,
+                Action::Store { step: k, slot } => {
+                    self.store(steps, step(k), place(slot))?;
+                    self.note(steps)?;
+                }
                 Action::Load { step: k, slot } => self.load(steps, step(k), place(slot))?,
                 // The first state is dropped for the last unit; should its records not fit, it begins once more.
                 Action::Free { slot } if unit > 1 && self.step_at(place(slot)) == Some(0) => {}
                 Action::Free { slot } => self.free(place(slot))?,
                 Action::PrimalDone => return Ok(()),
-                Action::Reverse { from, to } => self.reverse(steps, step(from)..step(to))?,
+                Action::Reverse { from, to } => {
+                    self.reverse(steps, step(from)..step(to))?;
+                    self.note(steps)?;
+                }
             }
         }
     }
@@ -387,7 +541,8 @@ impl Run {
         steps.forget();
         let end = if self.is_back { self.adjoint } else { self.steps.unwrap_or(range.end) };
         let mut stored = self.slots.held();
-        stored.extend(self.on_disk.iter().map(|(place, step)| (*step, *place)));
+        let on_disk = self.on_disk.iter().filter(|(place, _)| **place != LAST);
+        stored.extend(on_disk.map(|(place, step)| (*step, *place)));
         stored.sort_unstable();
         stored.dedup_by_key(|(step, _)| *step);
         if stored.len() <= 1 && range.end - range.start <= 1 {
@@ -515,8 +670,7 @@ impl Run {
     /// What there is of the disk: a state is written and read to see how long that takes.
     fn disk_room<E>(&mut self, measured: &Measured) -> Result<Option<DiskRoom>, Error<E>> {
         let Some(disk) = &mut self.disk else { return Ok(None) };
-        let slots = disk.limit() / Disk::file_bytes(measured.state_bytes);
-        let slots = usize::try_from(slots).unwrap_or(usize::MAX).min(1 << 24);
+        let slots = disk_slots(disk, measured.state_bytes, self.journal.is_some());
         let Some(state) = self.slots.get(0).filter(|_| slots > 0) else { return Ok(None) };
         let begin = Instant::now();
         let mut storage = disk.storage(state.len()).ok_or(Error::NoMemory(state.len() as u64))?;
@@ -527,7 +681,8 @@ impl Run {
         disk.get(0, 0)?;
         let read = nanoseconds(written.elapsed());
         disk.free(0)?;
-        Ok(Some(DiskRoom { slots, write: nanoseconds(written - begin), read }))
+        let is_wanted = self.journal.is_some();
+        Ok(Some(DiskRoom { slots, write: nanoseconds(written - begin), read, is_wanted }))
     }
 
     /// Whether the live state is the one that it was before; one that is new is remembered.
@@ -554,6 +709,12 @@ impl Run {
     fn too_small<E>(&self, step: u64) -> Error<E> {
         Error::TooSmall { allowed: self.memory, state: self.state_bytes, step }
     }
+}
+
+/// How many states fit on a disk, beside the last one where that is kept.
+fn disk_slots(disk: &Disk, state: u64, last: bool) -> usize {
+    let slots = (disk.limit() / Disk::file_bytes(state)).saturating_sub(u64::from(last));
+    usize::try_from(slots).unwrap_or(usize::MAX).min(1 << 24)
 }
 
 fn nanoseconds(time: Duration) -> u64 {

@@ -4,7 +4,7 @@
 //!
 //! # Reading order
 //!
-//! `steps` (what a loop must be able to do), `drive` (what is done with it), `plan` (which schedule), `slots` and `disk` (where states lie),
+//! `steps` (what a loop must be able to do), `drive` (what is done with it), `plan` (which schedule), `slots` and `disk` (where states lie), `journal` (where a run stands),
 //! `fingerprint` (how they are told apart).
 #![forbid(unsafe_code)]
 
@@ -15,6 +15,7 @@ struct Readme;
 mod disk;
 mod drive;
 mod fingerprint;
+mod journal;
 mod plan;
 mod slots;
 mod steps;

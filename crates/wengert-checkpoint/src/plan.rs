@@ -13,6 +13,9 @@ const FOR_RECORDS: u64 = 5;
 /// Places from here on are on disk.
 pub(crate) const DISK: usize = usize::MAX / 2;
 
+/// Where the last state is kept, for those who resume the run.
+pub(crate) const LAST: usize = usize::MAX - 1;
+
 /// States in memory on their way to a disk, and one from it.
 const ON_THEIR_WAY: u64 = 3;
 
@@ -77,6 +80,8 @@ pub(crate) struct DiskRoom {
     pub(crate) slots: usize,
     pub(crate) write: u64,
     pub(crate) read: u64,
+    /// Whether states are to be there in any case: somebody may have to go on with them.
+    pub(crate) is_wanted: bool,
 }
 
 impl Plan {
@@ -100,8 +105,9 @@ impl Plan {
         let Some(steps) = steps else {
             return Ok(match disk.filter(|disk| beside_disk > 0 && disk.slots > 0) {
                 Some(disk) => {
-                    let online = Online::new(beside_disk.saturating_add(disk.slots))?;
-                    Plan { in_memory: beside_disk, ..Plan::of(online, unit) }
+                    let in_memory = if disk.is_wanted { 1 } else { beside_disk };
+                    let online = Online::new(in_memory.saturating_add(disk.slots))?;
+                    Plan { in_memory, ..Plan::of(online, unit) }
                 }
                 None => Plan::of(Online::new(Plan::slots(measured, unit, memory))?, unit),
             });
@@ -120,13 +126,14 @@ impl Plan {
                 advance: times.advance.saturating_mul(unit),
                 record: times.record.saturating_mul(unit),
                 reverse: times.reverse.saturating_mul(unit),
-                disk_store: disk.write,
-                disk_load: disk.read,
+                disk_store: if disk.is_wanted { 0 } else { disk.write },
+                disk_load: if disk.is_wanted { 0 } else { disk.read },
                 ..times
             };
             let with_disk = TwoLevel::new(groups, beside_disk, disk.slots, &per_unit)?;
             let time = with_disk.cost().time(&per_unit);
-            if in_memory.as_ref().map_or(true, |plan| time < plan.cost().time(&times)) {
+            let is_faster = |plan: &InBytes| time < plan.cost().time(&times);
+            if disk.is_wanted || in_memory.as_ref().map_or(true, is_faster) {
                 return Ok(Plan::of(with_disk, unit));
             }
         }

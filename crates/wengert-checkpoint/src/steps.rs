@@ -42,6 +42,19 @@ pub trait Steps {
     /// Makes a state that was saved the live one.
     fn load(&mut self, from: &[u8]) -> Result<(), Self::Error>;
 
+    /// How many bytes [`Steps::save_adjoint`] writes. Needed by runs that can be resumed.
+    fn adjoint_bytes(&self) -> u64 {
+        0
+    }
+
+    /// Writes the adjoint, and whatever else the way back has gathered, to as many bytes as it takes.
+    fn save_adjoint(&self, _to: &mut [u8]) {}
+
+    /// Makes an adjoint that was saved the one to go on with.
+    fn load_adjoint(&mut self, _from: &[u8]) -> Result<(), Self::Error> {
+        Ok(())
+    }
+
     /// A number that tells the live state from others; see [`Fingerprint`]. Where it is not given, the state is copied for it.
     fn fingerprint(&self) -> u64 {
         let mut copy = vec![0; usize::try_from(self.state_bytes()).unwrap_or(usize::MAX)];

@@ -1,6 +1,7 @@
 //! A loop under every budget: the same bits, and never more memory than allowed.
 
 use std::ops::Range;
+use std::time::Duration;
 use wengert_checkpoint::{Disk, Done, Error, Run, Steps};
 
 /// A recurrence of several numbers that knows where it stands, and complains when it is asked for something else.
@@ -20,6 +21,8 @@ struct Map {
     most: u64,
     /// Added in every step.
     drift: f64,
+    /// How many more steps are taken before it is over.
+    left: u64,
 }
 
 const R: f64 = 3.7;
@@ -38,6 +41,7 @@ impl Map {
             back: None,
             most: 0,
             drift: 0.0,
+            left: u64::MAX,
         }
     }
 
@@ -45,6 +49,12 @@ impl Map {
         let last = self.x[self.width - 1] + self.drift;
         self.x.iter_mut().for_each(|x| *x = 0.99 * (R * *x * (1.0 - *x)) + 0.01 * last);
         self.at += 1;
+    }
+
+    /// One step less is left.
+    fn spend(&mut self) -> Result<(), String> {
+        self.left = self.left.checked_sub(1).ok_or("it is over")?;
+        Ok(())
     }
 
     fn start(&self, range: &Range<u64>) {
@@ -58,7 +68,10 @@ impl Steps for Map {
 
     fn advance(&mut self, range: Range<u64>) -> Result<u64, String> {
         self.start(&range);
-        (range.start..range.end.min(self.ends)).for_each(|_| self.step());
+        for _ in range.start..range.end.min(self.ends) {
+            self.spend()?;
+            self.step();
+        }
         Ok(self.at)
     }
 
@@ -66,6 +79,7 @@ impl Steps for Map {
         self.start(&range);
         let before = self.record_bytes();
         for k in range.start..range.end.min(self.ends) {
+            self.spend()?;
             self.tape.push((k, self.x.clone(), 8 * self.width as u64 + (self.extra)(k)));
             if self.record_bytes() - before > room {
                 self.tape.retain(|(step, ..)| *step < range.start);
@@ -82,6 +96,7 @@ impl Steps for Map {
     fn reverse(&mut self, range: Range<u64>) -> Result<(), String> {
         assert_eq!(*self.back.get_or_insert(self.ends), range.end);
         for k in range.clone().rev() {
+            self.spend()?;
             let (step, x, _) = self.tape.pop().expect("a record");
             assert_eq!(step, k);
             let all: f64 = self.adjoint.iter().sum();
@@ -120,6 +135,27 @@ impl Steps for Map {
             from.chunks_exact(8).map(|w| u64::from_le_bytes(w.try_into().unwrap())).collect();
         self.at = words[0];
         self.x = words[1..].iter().map(|w| f64::from_bits(*w)).collect();
+        Ok(())
+    }
+
+    fn adjoint_bytes(&self) -> u64 {
+        8 * (self.width as u64 + 2)
+    }
+
+    fn save_adjoint(&self, to: &mut [u8]) {
+        let words = self.adjoint.iter().chain([&self.by_r]).map(|x| x.to_bits());
+        let words = words.chain([self.back.unwrap()]);
+        for (to, word) in to.chunks_exact_mut(8).zip(words) {
+            to.copy_from_slice(&word.to_le_bytes());
+        }
+    }
+
+    fn load_adjoint(&mut self, from: &[u8]) -> Result<(), String> {
+        let words: Vec<u64> =
+            from.chunks_exact(8).map(|w| u64::from_le_bytes(w.try_into().unwrap())).collect();
+        self.adjoint = words[..self.width].iter().map(|w| f64::from_bits(*w)).collect();
+        self.by_r = f64::from_bits(words[self.width]);
+        self.back = Some(words[self.width + 1]);
         Ok(())
     }
 }
@@ -249,4 +285,87 @@ fn a_disk_beside_little_memory() {
         }
     }
     assert!(written > 100, "{written}");
+}
+
+/// A run that ends anywhere is gone on with, again and again, to the same bits, and with less work than from the start.
+#[test]
+fn a_run_that_was_left_is_gone_on_with() {
+    let folder = std::env::temp_dir().join(format!("wengert-left-{}", std::process::id()));
+    let (width, ends) = (3, 500);
+    let mut resumed = 0;
+    for known in [true, false] {
+        let map = || Map::new(width, ends, SAME);
+        let (wanted, _) = gradient(map(), u64::MAX, known).unwrap();
+        let memory = 500;
+        let begin = || Run::new(memory, known.then_some(ends), None);
+        for life in [400, 700, 1100, 2500, 100_000] {
+            let _ = std::fs::remove_dir_all(&folder);
+            let mut attempts = 0;
+            let mut total = 0;
+            let bits = loop {
+                attempts += 1;
+                assert!(attempts < 200, "nothing is gained");
+                let run = match attempts {
+                    1 => begin().in_folder(&folder, 2_000, 9, false),
+                    _ => begin().resumed(&folder, 2_000, 9, false),
+                };
+                let mut run = run.unwrap().noted_every(Duration::ZERO);
+                let mut map = map();
+                map.left = life;
+                let ran = run.forward(&mut map).and_then(|()| {
+                    assert_eq!(map.at, ends);
+                    let result = map.x.clone();
+                    map.adjoint.fill(1.0);
+                    map.back = Some(ends);
+                    run.backward(&mut map).map(|()| result)
+                });
+                total += run.done().evaluations();
+                match ran {
+                    Ok(result) => {
+                        let all = result.iter().chain(&map.adjoint).chain([&map.by_r]);
+                        break all.map(|x| x.to_bits()).collect::<Vec<u64>>();
+                    }
+                    Err(e) => assert_eq!(e, Error::Step("it is over".into())),
+                }
+                // Others do not take it up.
+                assert!(begin().in_folder(&folder, 2_000, 9, false).is_err());
+                assert!(begin().resumed(&folder, 2_000, 8, false).is_err());
+            };
+            resumed += attempts - 1;
+            assert_eq!(bits, wanted, "{known} {life}");
+            assert!(total < 40 * ends, "{total}");
+        }
+    }
+    assert!(!folder.exists() && resumed > 10, "{resumed}");
+}
+
+/// What is not what was written is refused, by its name.
+#[test]
+fn a_file_that_was_changed_is_refused() {
+    let folder = std::env::temp_dir().join(format!("wengert-changed-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    let begin = || Run::new(500, Some(500), None);
+    let mut run = begin().in_folder(&folder, 2_000, 9, true).unwrap().noted_every(Duration::ZERO);
+    let mut map = Map::new(3, 500, SAME);
+    map.left = 800;
+    run.forward(&mut map).unwrap();
+    map.adjoint.fill(1.0);
+    assert!(run.backward(&mut map).is_err());
+    drop(run);
+    let files: Vec<_> =
+        std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(files.len() > 3 && files.contains(&folder.join("journal")), "{files:?}");
+    for file in files {
+        let good = std::fs::read(&file).unwrap();
+        let mut changed = good.clone();
+        changed[good.len() - 1] ^= 1;
+        for bad in [&changed[..], &good[..good.len() / 2], b""] {
+            std::fs::write(&file, bad).unwrap();
+            let told = begin().resumed(&folder, 2_000, 9, true).unwrap_err().to_string();
+            assert!(told.contains(&*file.to_string_lossy()), "{told}");
+        }
+        std::fs::write(&file, good).unwrap();
+    }
+    assert!(begin().resumed(&folder, 2_000, 9, true).is_ok());
+    std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -1,0 +1,111 @@
+//! Where a run stands, in a file, so that another process can go on with it.
+//!
+//! States are in files of their own ([`Disk`](crate::Disk)); the journal says how far the adjoint has come, and what it is. It is written
+//! under another name first and at most once a second. Whatever is lost, the journal that is there is whole and right: a state that
+//! it knows of and that is gone is computed again, and one that it does not know of is used.
+
+use crate::disk::{DiskError, checked, stamp, system};
+use crate::plan::Measured;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How it begins: eight letters and a version.
+const MAGIC: [u8; 8] = *b"wngrtjn1";
+
+/// The least time between two of them, if nothing else is said.
+const BETWEEN: Duration = Duration::from_secs(1);
+
+/// Where a run stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// How many steps the loop has, if that is known.
+    pub(crate) steps: Option<u64>,
+    /// How many steps are recorded together.
+    pub(crate) unit: u64,
+    pub(crate) measured: Measured,
+    /// How far the adjoint has come, and what it is; nothing in the first sweep.
+    pub(crate) adjoint: Option<(u64, Vec<u8>)>,
+}
+
+/// A journal.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    path: PathBuf,
+    owner: u64,
+    /// Whether it is to survive a loss of power.
+    synced: bool,
+    written: Option<Instant>,
+    pub(crate) between: Duration,
+}
+
+impl Journal {
+    pub(crate) fn new(folder: &Path, owner: u64, synced: bool) -> Journal {
+        Journal { path: folder.join("journal"), owner, synced, written: None, between: BETWEEN }
+    }
+
+    /// Whether there is one.
+    pub(crate) fn exists(&self) -> bool {
+        self.path.exists()
+    }
+
+    /// Whether it is time for another.
+    pub(crate) fn is_due(&self) -> bool {
+        self.written.is_none_or(|at| at.elapsed() >= self.between)
+    }
+
+    /// Writes it.
+    pub(crate) fn write(&mut self, standing: &Standing) -> Result<(), DiskError> {
+        let Standing { steps, unit, measured, adjoint } = standing;
+        let Measured { state_bytes, record_bytes, advance, record, reverse } = *measured;
+        let mut bytes = Vec::new();
+        let (at, state) = adjoint.as_ref().map_or((u64::MAX, &[][..]), |(at, a)| (*at, &a[..]));
+        let words = [steps.unwrap_or(u64::MAX), *unit, at];
+        let words = words.into_iter().chain([state_bytes, record_bytes, advance, record, reverse]);
+        words.for_each(|word| bytes.extend(word.to_le_bytes()));
+        bytes.extend(state);
+        let header = stamp(MAGIC, self.owner, 0, &bytes);
+        let unfinished = self.path.with_extension("unfinished");
+        let write = || {
+            let mut file = File::create(&unfinished)?;
+            file.write_all(&header)?;
+            file.write_all(&bytes)?;
+            if self.synced {
+                file.sync_all()?;
+            }
+            fs::rename(&unfinished, &self.path)
+        };
+        write().map_err(|error| system(&self.path, error))?;
+        self.written = Some(Instant::now());
+        Ok(())
+    }
+
+    /// Reads it.
+    pub(crate) fn read(&self) -> Result<Standing, DiskError> {
+        let refused = |what| DiskError::Refused { path: self.path.clone(), what };
+        let (_, bytes) = checked(&self.path, MAGIC, self.owner)?;
+        let (words, state) =
+            bytes.split_at_checked(64).ok_or_else(|| refused("it is too short"))?;
+        let words: Vec<u64> =
+            words.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
+        let known = |word: u64| (word != u64::MAX).then_some(word);
+        let unit = words[1];
+        if unit == 0 {
+            return Err(refused("its numbers make no sense"));
+        }
+        let [state_bytes, record_bytes, advance, record, reverse] =
+            [words[3], words[4], words[5], words[6], words[7]];
+        Ok(Standing {
+            steps: known(words[0]),
+            unit,
+            measured: Measured { state_bytes, record_bytes, advance, record, reverse },
+            adjoint: known(words[2]).map(|at| (at, state.to_vec())),
+        })
+    }
+
+    /// The run is over.
+    pub(crate) fn remove(&self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
