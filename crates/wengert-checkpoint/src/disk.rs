@@ -50,6 +50,19 @@ pub enum DiskError {
     },
 }
 
+/// A folder of a run from which another process can go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Folder {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Bytes that states in it may take.
+    pub bytes: u64,
+    /// A number that tells this loop and its arguments from others.
+    pub owner: u64,
+    /// Whether it survives a loss of power as well; that takes longer.
+    pub synced: bool,
+}
+
 /// A folder for states.
 #[derive(Debug)]
 pub struct Disk {
@@ -118,8 +131,8 @@ impl Disk {
     }
 
     /// The same, with files that stay until they are cleared away.
-    pub(crate) fn staying(folder: &Path, limit: u64, owner: u64) -> Result<Disk, DiskError> {
-        let mut disk = Disk::new(folder, limit, owner)?;
+    pub(crate) fn staying(folder: &Folder) -> Result<Disk, DiskError> {
+        let mut disk = Disk::new(&folder.path, folder.bytes, folder.owner)?;
         disk.stays = true;
         Ok(disk)
     }

@@ -8,14 +8,13 @@
 //! whose end is not known goes on from where it stands. Records that turn out to take more than the plan had expected are
 //! dropped, and the loop is reversed from the states that are stored, with room for more. So the first state is always stored.
 
-use crate::disk::{Disk, DiskError};
+use crate::disk::{Disk, DiskError, Folder};
 use crate::journal::{Journal, Standing};
 use crate::plan::{DISK, DiskRoom, LAST, Measured, Plan, Room};
 use crate::slots::Slots;
 use crate::steps::Steps;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
-use std::path::Path;
 use std::time::{Duration, Instant};
 use wengert_schedule::{Action, Cost, Impossible, Online, Resume, Schedule};
 
@@ -186,37 +185,23 @@ impl Run {
         Run { disk: Some(disk), ..self }
     }
 
-    /// In a folder, from which another process can go on after this one was killed. States are kept there, too, in so many bytes;
-    /// `owner` is a number that tells this loop and its arguments from others. With `synced` it survives a loss of power as well.
-    ///
-    /// A folder in which a run was left is an error; see [`Run::resumed`].
-    pub fn in_folder(
-        self,
-        folder: &Path,
-        bytes: u64,
-        owner: u64,
-        synced: bool,
-    ) -> Result<Run, DiskError> {
-        let journal = Journal::new(folder, owner, synced);
+    /// In a folder, from which another process can go on after this one was killed. One in which a run was left is an error; see
+    /// [`Run::resumed`].
+    pub fn in_folder(self, folder: &Folder) -> Result<Run, DiskError> {
+        let journal = Journal::new(folder);
         if journal.exists() {
             let what = "a run was left there: resume it, or remove the folder";
-            return Err(DiskError::Refused { path: folder.into(), what });
+            return Err(DiskError::Refused { path: folder.path.clone(), what });
         }
-        let disk = Disk::staying(folder, bytes, owner)?;
+        let disk = Disk::staying(folder)?;
         Ok(Run { disk: Some(disk), journal: Some(journal), ..self })
     }
 
     /// Goes on with a run that was left in a folder, on the same loop from its first state. Where there is none it begins.
-    pub fn resumed(
-        self,
-        folder: &Path,
-        bytes: u64,
-        owner: u64,
-        synced: bool,
-    ) -> Result<Run, DiskError> {
-        let journal = Journal::new(folder, owner, synced);
+    pub fn resumed(self, folder: &Folder) -> Result<Run, DiskError> {
+        let journal = Journal::new(folder);
         let left = if journal.exists() { Some(journal.read()?) } else { None };
-        let mut disk = Disk::staying(folder, bytes, owner)?;
+        let mut disk = Disk::staying(folder)?;
         let found = disk.find()?;
         let on_disk = found.into_iter().map(|(step, slot)| (DISK + slot, step)).collect();
         Ok(Run { disk: Some(disk), journal: Some(journal), left, on_disk, ..self })

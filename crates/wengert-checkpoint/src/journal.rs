@@ -4,11 +4,11 @@
 //! under another name first and at most once a second. Whatever is lost, the journal that is there is whole and right: a state that
 //! it knows of and that is gone is computed again, and one that it does not know of is used.
 
-use crate::disk::{DiskError, checked, stamp, system};
+use crate::disk::{DiskError, Folder, checked, stamp, system};
 use crate::plan::Measured;
 use std::fs::{self, File};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// How it begins: eight letters and a version.
@@ -41,8 +41,10 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    pub(crate) fn new(folder: &Path, owner: u64, synced: bool) -> Journal {
-        Journal { path: folder.join("journal"), owner, synced, written: None, between: BETWEEN }
+    pub(crate) fn new(folder: &Folder) -> Journal {
+        let Folder { path, owner, synced, .. } = folder;
+        let (path, owner, synced) = (path.join("journal"), *owner, *synced);
+        Journal { path, owner, synced, written: None, between: BETWEEN }
     }
 
     /// Whether there is one.

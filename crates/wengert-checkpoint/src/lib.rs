@@ -20,7 +20,7 @@ mod plan;
 mod slots;
 mod steps;
 
-pub use disk::{Disk, DiskError};
+pub use disk::{Disk, DiskError, Folder};
 pub use drive::{Done, Error, Run};
 pub use fingerprint::Fingerprint;
 pub use plan::Measured;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::time::Duration;
-use wengert_checkpoint::{Disk, Done, Error, Run, Steps};
+use wengert_checkpoint::{Disk, Done, Error, Folder, Run, Steps};
 
 /// A recurrence of several numbers that knows where it stands, and complains when it is asked for something else.
 struct Map {
@@ -291,6 +291,7 @@ fn a_disk_beside_little_memory() {
 #[test]
 fn a_run_that_was_left_is_gone_on_with() {
     let folder = std::env::temp_dir().join(format!("wengert-left-{}", std::process::id()));
+    let of = |owner| Folder { path: folder.clone(), bytes: 2_000, owner, synced: false };
     let (width, ends) = (3, 500);
     let mut resumed = 0;
     for known in [true, false] {
@@ -306,8 +307,8 @@ fn a_run_that_was_left_is_gone_on_with() {
                 attempts += 1;
                 assert!(attempts < 200, "nothing is gained");
                 let run = match attempts {
-                    1 => begin().in_folder(&folder, 2_000, 9, false),
-                    _ => begin().resumed(&folder, 2_000, 9, false),
+                    1 => begin().in_folder(&of(9)),
+                    _ => begin().resumed(&of(9)),
                 };
                 let mut run = run.unwrap().noted_every(Duration::ZERO);
                 let mut map = map();
@@ -328,8 +329,8 @@ fn a_run_that_was_left_is_gone_on_with() {
                     Err(e) => assert_eq!(e, Error::Step("it is over".into())),
                 }
                 // Others do not take it up.
-                assert!(begin().in_folder(&folder, 2_000, 9, false).is_err());
-                assert!(begin().resumed(&folder, 2_000, 8, false).is_err());
+                assert!(begin().in_folder(&of(9)).is_err());
+                assert!(begin().resumed(&of(8)).is_err());
             };
             resumed += attempts - 1;
             assert_eq!(bits, wanted, "{known} {life}");
@@ -344,8 +345,9 @@ fn a_run_that_was_left_is_gone_on_with() {
 fn a_file_that_was_changed_is_refused() {
     let folder = std::env::temp_dir().join(format!("wengert-changed-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
+    let of = |owner| Folder { path: folder.clone(), bytes: 2_000, owner, synced: true };
     let begin = || Run::new(500, Some(500), None);
-    let mut run = begin().in_folder(&folder, 2_000, 9, true).unwrap().noted_every(Duration::ZERO);
+    let mut run = begin().in_folder(&of(9)).unwrap().noted_every(Duration::ZERO);
     let mut map = Map::new(3, 500, SAME);
     map.left = 800;
     run.forward(&mut map).unwrap();
@@ -361,11 +363,11 @@ fn a_file_that_was_changed_is_refused() {
         changed[good.len() - 1] ^= 1;
         for bad in [&changed[..], &good[..good.len() / 2], b""] {
             std::fs::write(&file, bad).unwrap();
-            let told = begin().resumed(&folder, 2_000, 9, true).unwrap_err().to_string();
+            let told = begin().resumed(&of(9)).unwrap_err().to_string();
             assert!(told.contains(&*file.to_string_lossy()), "{told}");
         }
         std::fs::write(&file, good).unwrap();
     }
-    assert!(begin().resumed(&folder, 2_000, 9, true).is_ok());
+    assert!(begin().resumed(&of(9)).is_ok());
     std::fs::remove_dir_all(&folder).unwrap();
 }
