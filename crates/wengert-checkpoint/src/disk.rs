@@ -75,8 +75,9 @@ pub struct Disk {
     limit: u64,
     /// Which loop it is for.
     owner: u64,
-    /// Bytes of the files there are, by their slots.
+    /// Bytes of the files there are, by their slots, and of all of them.
     files: HashMap<usize, u64>,
+    bytes: u64,
     writer: Option<Writer>,
     ahead: Option<Ahead>,
 }
@@ -127,7 +128,8 @@ impl Disk {
         let is_made = !folder.exists();
         fs::create_dir_all(&folder).map_err(|error| system(&folder, error))?;
         let files = HashMap::new();
-        Ok(Disk { folder, is_made, stays: false, limit, owner, files, writer: None, ahead: None })
+        let (stays, bytes) = (false, 0);
+        Ok(Disk { folder, is_made, stays, limit, owner, files, bytes, writer: None, ahead: None })
     }
 
     /// The same, with files that stay until they are cleared away.
@@ -152,7 +154,7 @@ impl Disk {
             let slot = name.and_then(|name| name.strip_prefix("state-")?.parse().ok());
             if let Some(slot) = slot {
                 let (step, state) = checked(&path, MAGIC, self.owner)?;
-                self.files.insert(slot, Disk::file_bytes(state.len() as u64));
+                self.note(slot, Disk::file_bytes(state.len() as u64));
                 found.push((step, slot));
             }
         }
@@ -176,6 +178,12 @@ impl Disk {
         self.limit
     }
 
+    /// A slot has a file of so many bytes; there was none.
+    fn note(&mut self, slot: usize, bytes: u64) {
+        self.files.insert(slot, bytes);
+        self.bytes += bytes;
+    }
+
     fn path(&self, slot: usize) -> PathBuf {
         self.folder.join(format!("state-{slot}"))
     }
@@ -194,7 +202,7 @@ impl Disk {
     pub(crate) fn put(&mut self, slot: usize, step: u64, state: Vec<u8>) -> Result<(), DiskError> {
         let bytes = Disk::file_bytes(state.len() as u64);
         self.free(slot)?;
-        let needed = self.files.values().sum::<u64>().saturating_add(bytes);
+        let needed = self.bytes.saturating_add(bytes);
         if needed > self.limit {
             return Err(DiskError::Full {
                 folder: self.folder.clone(),
@@ -204,7 +212,7 @@ impl Disk {
         }
         let header = stamp(MAGIC, self.owner, step, &state);
         let job = Job { slot, path: self.path(slot), header, state };
-        self.files.insert(slot, bytes);
+        self.note(slot, bytes);
         if self.writer.is_none() {
             self.writer = Some(Writer::start().map_err(|error| system(&self.folder, error))?);
         }
@@ -244,9 +252,8 @@ impl Disk {
 
     /// The slot holds nothing any more.
     pub(crate) fn free(&mut self, slot: usize) -> Result<(), DiskError> {
-        if self.files.remove(&slot).is_none() {
-            return Ok(());
-        }
+        let Some(bytes) = self.files.remove(&slot) else { return Ok(()) };
+        self.bytes -= bytes;
         if let Some(writer) = &mut self.writer {
             while writer.waiting.contains(&slot) {
                 writer.receive()?;

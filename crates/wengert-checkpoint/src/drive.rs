@@ -10,7 +10,7 @@
 
 use crate::disk::{Disk, DiskError, Folder};
 use crate::journal::{Journal, Standing};
-use crate::plan::{DISK, DiskRoom, LAST, Measured, Plan, Room};
+use crate::plan::{DISK, DiskRoom, LAST, MOST_SLOTS, Measured, Plan, Room};
 use crate::slots::Slots;
 use crate::steps::Steps;
 use std::collections::{BTreeMap, VecDeque};
@@ -185,7 +185,7 @@ impl Run {
         Run { disk: Some(disk), ..self }
     }
 
-    /// In a folder, from which another process can go on after this one was killed. One in which a run was left is an error; see
+    /// In a folder, from which another process can go on where this one was cut off. One in which a run was left is an error; see
     /// [`Run::resumed`].
     pub fn in_folder(self, folder: &Folder) -> Result<Run, DiskError> {
         let journal = Journal::new(folder);
@@ -269,8 +269,10 @@ impl Run {
             return Ok(None);
         };
         let Standing { steps: all, unit, measured, adjoint } = left.clone();
-        if measured.state_bytes != self.state_bytes {
-            return Err(Error::Disk("the run that was left had other states".into()));
+        let other = self.steps.zip(all).is_some_and(|(now, then)| now != then);
+        if measured.state_bytes != self.state_bytes || other {
+            let what = "the run that was left had other states, or another number of steps";
+            return Err(Error::Disk(what.into()));
         }
         let last = self.on_disk.remove(&LAST);
         let Some(disk) = &mut self.disk else { return Ok(None) };
@@ -331,12 +333,14 @@ impl Run {
         }
         // What it speaks of must be there.
         disk.flush()?;
-        let adjoint = self.is_back.then(|| {
-            let bytes = usize::try_from(steps.adjoint_bytes()).unwrap_or(usize::MAX);
-            let mut adjoint = vec![0; bytes];
-            steps.save_adjoint(&mut adjoint);
-            (self.adjoint, adjoint)
-        });
+        let mut adjoint = None;
+        if self.is_back {
+            let bytes = steps.adjoint_bytes();
+            let storage = usize::try_from(bytes).ok().and_then(|bytes| disk.storage(bytes));
+            let mut storage = storage.ok_or(Error::NoMemory(bytes))?;
+            steps.save_adjoint(&mut storage);
+            adjoint = Some((self.adjoint, storage));
+        }
         journal.write(&Standing { steps: self.steps, unit: plan.unit, measured, adjoint })?;
         Ok(())
     }
@@ -699,7 +703,7 @@ impl Run {
 /// How many states fit on a disk, beside the last one where that is kept.
 fn disk_slots(disk: &Disk, state: u64, last: bool) -> usize {
     let slots = (disk.limit() / Disk::file_bytes(state)).saturating_sub(u64::from(last));
-    usize::try_from(slots).unwrap_or(usize::MAX).min(1 << 24)
+    usize::try_from(slots).unwrap_or(usize::MAX).min(MOST_SLOTS)
 }
 
 fn nanoseconds(time: Duration) -> u64 {

@@ -20,7 +20,7 @@ pub(crate) const LAST: usize = usize::MAX - 1;
 const ON_THEIR_WAY: u64 = 3;
 
 /// More slots are of no use.
-const MOST_SLOTS: usize = 1 << 24;
+pub(crate) const MOST_SLOTS: usize = 1 << 24;
 
 /// The most sums in a table, about a nanosecond each.
 const MOST_SUMS: u64 = 20_000_000;
@@ -99,7 +99,8 @@ impl Plan {
     ) -> Result<Plan, Impossible> {
         let Room { memory, disk } = *room;
         // Beside a disk there are states on their way to it and back.
-        let on_their_way = if disk.is_some() { ON_THEIR_WAY * measured.state_bytes } else { 0 };
+        let on_their_way =
+            if disk.is_some() { ON_THEIR_WAY.saturating_mul(measured.state_bytes) } else { 0 };
         let unit = Plan::unit(measured, memory);
         let beside_disk = Plan::slots(measured, unit, memory.saturating_sub(on_their_way));
         let Some(steps) = steps else {

@@ -249,7 +249,7 @@ impl Fault {
             FaultKind::Budget(_) => (
                 "memory-budget",
                 "reversing this loop",
-                Some("allow more memory, or none in particular: then everything is kept"),
+                Some("allow more with `--memory`, or leave it out: then everything is kept"),
             ),
             FaultKind::Interrupted => (
                 "interrupted",

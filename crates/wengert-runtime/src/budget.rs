@@ -95,9 +95,15 @@ impl Budget {
         self.done.iter().map(|(_, done)| done.evaluations().saturating_sub(done.steps)).sum()
     }
 
+    /// Whether a loop under a budget is being run: what it does belongs to its steps, on its own tape.
+    pub(crate) fn is_inside(&self) -> bool {
+        self.is_inside
+    }
+
     /// Whether a loop is to be run here.
     pub(crate) fn is_for(&self, plan: &Plan) -> bool {
-        self.memory.is_some() && !self.is_inside && plan.shape.is_some()
+        let can = plan.shape.is_some() && plan.advance.is_some();
+        can && self.memory.is_some() && !self.is_inside
     }
 }
 

@@ -140,6 +140,8 @@ unsafe extern "C" fn drive(context: *mut Context, plan: u64, phase: i64, frame: 
     // SAFETY: as in `fill`; the reference ends here, before compiled code runs again, and the
     // program outlives the run.
     let (program, threads) = unsafe { ((*context).program, (*context).threads) };
+    // SAFETY: as above. What steps record must lie where the driver counts it and can drop it.
+    let threads = if unsafe { (*context).budget.is_inside() } { 1 } else { threads };
     let phase = if phase == 0 { Phase::Forward } else { Phase::Reverse };
     let number = plan as usize;
     let plan = &program.plans[number];

@@ -51,10 +51,11 @@ pub struct Options {
     /// the loop begins.
     pub tape_limit: Option<u64>,
     /// Bytes for what the way back through loops needs. A loop that needs more keeps some of its states and runs again from
-    /// them; that takes longer and changes no bit. Native code, gradients of one function at a time; without it everything is kept.
+    /// them; that takes longer and changes no bit. Native code, first derivatives, no batches; parallel loops keep
+    /// everything. Without it everything is kept.
     pub memory: Option<u64>,
-    /// A folder where loops may keep states beside the memory, and how many bytes they may take there. Files in it are removed at
-    /// the end.
+    /// A folder where loops may keep states beside the memory, and how many bytes they may take there; only with
+    /// `memory`. Files in it are removed at the end.
     pub disk: Option<(PathBuf, u64)>,
     /// Set it to `true` from another thread to end a run with an error. Native code only.
     pub interrupt: Option<Arc<AtomicBool>>,

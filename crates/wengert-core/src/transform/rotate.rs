@@ -32,12 +32,15 @@ fn block(
 ) {
     for mut inst in std::mem::take(&mut block_.insts) {
         inst.blocks.iter_mut().for_each(|b| block(func, b, None, is_adjoint));
+        let range = given.and_then(|given| length(&block_.insts, given));
         let leaves = |body: &Block| body.insts.iter().any(|i| i.op == Op::ExitIf);
         if inst.op == Op::For && !leaves(&inst.blocks[0]) {
             for carry in 0..inst.results.len() {
                 let found = find(func, &inst, carry, is_adjoint).filter(|found| {
                     let of = [inst.args[2 + carry], found.fixed];
-                    given.is_none_or(|given| of.iter().all(|v| given.contains(v)))
+                    let is_over_range = Some(inst.args[1]) == range;
+                    let are_given = |given: &[Value]| of.iter().all(|v| given.contains(v));
+                    given.is_none_or(|given| is_over_range && are_given(given))
                 });
                 if let Some(found) = found {
                     block_.insts.push(turn(func, &mut inst, carry, &found));
@@ -46,6 +49,13 @@ fn block(
         }
         block_.insts.push(inst);
     }
+}
+
+/// The length of the range of a function over one, where it is computed: what the loop over it counts to.
+fn length(insts: &[Inst], given: &[Value]) -> Option<Value> {
+    let of = [*given.get(1)?, *given.first()?];
+    let length = insts.iter().find(|i| i.op == Op::Prim(Prim::WSub) && i.args[..] == of)?;
+    Some(length.results[0])
 }
 
 /// A sum that can be taken at the end.
@@ -159,7 +169,9 @@ fn take_first(func: &mut Func, plan: &LoopPlan) -> Option<First> {
             _ => return None,
         };
         let sum = inst.results[0];
-        let is_first = |i: &&Inst| i.op == Op::For && i.args[2..].contains(&sum);
+        let range = length(&func.body.insts, func.params())?;
+        let is_first =
+            |i: &&Inst| i.op == Op::For && i.args[1] == range && i.args[2..].contains(&sum);
         let looping = func.body.insts.iter().find(is_first)?;
         let carry = looping.args[2..].iter().position(|v| *v == sum)?;
         (uses(&func.body, sum) == 1).then(|| (at, of, looping.results[carry]))

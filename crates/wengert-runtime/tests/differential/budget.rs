@@ -63,3 +63,49 @@ fn scalars() {
         assert_eq!(again > 0, n > 2, "{n}: {again}");
     }
 }
+
+/// Parallel loops inside of loops that are run again: what their iterations record counts, whatever the number of threads.
+#[test]
+fn parallel_loops_inside() {
+    let both = gradient(
+        "func @f(%x: [f64], %w: [f64], %n: i64) -> f64 {
+           %len = len %x
+           %y = for %i in 0..%n carry (%a = %x) {
+             %out = fill %len, 0.0
+             %b = parallel for %j in 0..%len carry (%o = %out) {
+               %e = load %a, %j
+               %v = load %w, %j
+               %p = for %k in 0..4 carry (%q = %e) {
+                 %s = sin %q
+                 %t = fma %s, %v, %e
+                 yield %t
+               }
+               %r = store %o, %j, %p
+               yield %r
+             }
+             yield %b
+           }
+           %z = sum %y
+           return %z
+         }",
+        &[0, 1],
+    );
+    let len = 3000;
+    let x: Vec<f64> = (0..len).map(|k| 0.3 + k as f64 / 700.0).collect();
+    let w: Vec<f64> = (0..len).map(|k| 0.1 + k as f64 / 9000.0).collect();
+    let args = [Arg::Array(&x), Arg::Array(&w), Arg::I64(30), Arg::F64(1.0)];
+    let (wanted, everything) = both.native(both.program(), "f.vjp", &args);
+    assert!(wanted.is_ok());
+    for threads in [1, 2, 3] {
+        // A state takes 24,000 bytes, what a step records some 200,000.
+        for memory in [600_000, 1_000_000, 2_000_000] {
+            let threads = std::num::NonZeroUsize::new(threads);
+            let options = Options { threads, memory: Some(memory), ..both.options.clone() };
+            let (ran, stats) = native(both.program(), "f.vjp", &args, &options);
+            assert_eq!(ran, wanted, "{threads:?}, {memory} bytes");
+            assert!(stats.run_again > 0);
+            let peak = stats.tape_peak_bytes;
+            assert!(peak <= memory, "{threads:?}: {peak} of {memory}, {everything:?}");
+        }
+    }
+}
