@@ -22,8 +22,9 @@ const ADDRESS: Tests = &[
     &["-p", "wengert", "--test", "batch"],
 ];
 
-/// The same, but for what is slow because it is large, a tape of hundreds of megabytes, and for random programs: a
-/// zero had another sign under valgrind 3.19 than by the interpreter, where on the machine both agree.
+/// The same, but for what is slow because it is large, a tape of hundreds of megabytes, and for programs at arguments
+/// where a product vanishes: under valgrind 3.19 `vfmadd` of a product too small for any number, and a zero, has the
+/// zero's sign instead of the product's, so code with one where other code has none gives another zero there.
 const MEMCHECK: Tests = &[
     &["-p", "wengert-runtime", "--lib", "--", "--skip", "memory_is_taken"],
     &[
@@ -36,6 +37,12 @@ const MEMCHECK: Tests = &[
         "prims::",
         "--skip",
         "generated::",
+        "--skip",
+        "lanes::elementary_functions",
+        "--skip",
+        "lanes::branches_that_lanes_take_differently",
+        "--skip",
+        "lanes::random_programs",
         "--skip",
         "a_tape_that_grows",
     ],
