@@ -12,6 +12,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 /// How a file begins: eight letters and a version.
 const MAGIC: [u8; 8] = *b"wngrtst1";
@@ -71,6 +72,8 @@ pub struct Disk {
     is_made: bool,
     /// Whether files stay when the process goes on without them: another may need them.
     stays: bool,
+    /// Whether they survive a loss of power.
+    synced: bool,
     /// Bytes that all files together may take.
     limit: u64,
     /// Which loop it is for.
@@ -80,6 +83,8 @@ pub struct Disk {
     bytes: u64,
     writer: Option<Writer>,
     ahead: Option<Ahead>,
+    /// How long it took to write a state and to read it.
+    times: Option<[Duration; 2]>,
 }
 
 /// A state that is being read.
@@ -113,6 +118,7 @@ struct Job {
     path: PathBuf,
     header: [u8; 8 * WORDS],
     state: Vec<u8>,
+    synced: bool,
 }
 
 #[derive(Debug)]
@@ -128,14 +134,26 @@ impl Disk {
         let is_made = !folder.exists();
         fs::create_dir_all(&folder).map_err(|error| system(&folder, error))?;
         let files = HashMap::new();
-        let (stays, bytes) = (false, 0);
-        Ok(Disk { folder, is_made, stays, limit, owner, files, bytes, writer: None, ahead: None })
+        let (stays, synced, bytes) = (false, false, 0);
+        Ok(Disk {
+            folder,
+            is_made,
+            stays,
+            synced,
+            limit,
+            owner,
+            files,
+            bytes,
+            writer: None,
+            ahead: None,
+            times: None,
+        })
     }
 
     /// The same, with files that stay until they are cleared away.
     pub(crate) fn staying(folder: &Folder) -> Result<Disk, DiskError> {
         let mut disk = Disk::new(&folder.path, folder.bytes, folder.owner)?;
-        disk.stays = true;
+        (disk.stays, disk.synced) = (true, folder.synced);
         Ok(disk)
     }
 
@@ -162,6 +180,12 @@ impl Disk {
         Ok(found)
     }
 
+    /// Removes all files, and the folder if that was all there was in it.
+    pub(crate) fn end(&mut self) {
+        self.clear();
+        let _ = fs::remove_dir(&self.folder);
+    }
+
     /// Removes all files.
     pub(crate) fn clear(&mut self) {
         let slots: Vec<usize> = self.files.keys().copied().collect();
@@ -176,6 +200,17 @@ impl Disk {
     /// Bytes that all files together may take.
     pub fn limit(&self) -> u64 {
         self.limit
+    }
+
+    /// Bytes that are left of them.
+    pub(crate) fn room(&self) -> u64 {
+        self.limit.saturating_sub(self.bytes)
+    }
+
+    /// A slot that holds nothing.
+    pub(crate) fn vacant(&self) -> usize {
+        let first = self.files.len();
+        (first..=first + first).find(|slot| !self.files.contains_key(slot)).unwrap_or(first)
     }
 
     /// A slot has a file of so many bytes; there was none.
@@ -211,7 +246,7 @@ impl Disk {
             });
         }
         let header = stamp(MAGIC, self.owner, step, &state);
-        let job = Job { slot, path: self.path(slot), header, state };
+        let job = Job { slot, path: self.path(slot), header, state, synced: self.synced };
         self.note(slot, bytes);
         if self.writer.is_none() {
             self.writer = Some(Writer::start().map_err(|error| system(&self.folder, error))?);
@@ -225,7 +260,9 @@ impl Disk {
     /// Begins to read a state that will be asked for.
     pub(crate) fn look_ahead(&mut self, slot: usize, step: u64) {
         let is_written = self.writer.as_ref().is_none_or(|w| !w.waiting.contains(&slot));
-        if !is_written || self.ahead.as_ref().is_some_and(|ahead| ahead.is(slot, step)) {
+        // One at a time.
+        let is_busy = |ahead: &Ahead| ahead.is(slot, step) || !ahead.thread.is_finished();
+        if !is_written || self.ahead.as_ref().is_some_and(is_busy) {
             return;
         }
         let (path, owner) = (self.path(slot), self.owner);
@@ -266,6 +303,24 @@ impl Disk {
         }
     }
 
+    /// How long it takes to write a state of so many bytes and to read it. The first time it is tried.
+    pub(crate) fn times(&mut self, bytes: usize) -> Result<[Duration; 2], DiskError> {
+        if let Some(times) = self.times {
+            return Ok(times);
+        }
+        let slot = self.vacant();
+        let begin = Instant::now();
+        let Some(state) = self.storage(bytes) else { return Ok([Duration::MAX; 2]) };
+        self.put(slot, 0, state)?;
+        self.flush()?;
+        let written = Instant::now();
+        self.get(slot, 0)?;
+        let times = [written - begin, written.elapsed()];
+        self.free(slot)?;
+        self.times = Some(times);
+        Ok(times)
+    }
+
     /// Waits until everything is written.
     pub(crate) fn flush(&mut self) -> Result<(), DiskError> {
         if let Some(writer) = &mut self.writer {
@@ -299,8 +354,9 @@ impl Writer {
         let (to, jobs) = mpsc::sync_channel::<Job>(1);
         let (done, back) = mpsc::channel();
         let work = move || {
-            for Job { slot, path, header, state } in jobs {
-                let written = write(&path, &header, &state).map(|()| Written { slot, state });
+            for Job { slot, path, header, state, synced } in jobs {
+                let written = write(&path, &header, &state, synced);
+                let written = written.map(|()| Written { slot, state });
                 if done.send(written).is_err() {
                     return;
                 }
@@ -364,12 +420,21 @@ pub(crate) fn stamp(magic: [u8; 8], owner: u64, step: u64, state: &[u8]) -> [u8;
     header
 }
 
-fn write(path: &Path, header: &[u8], state: &[u8]) -> Result<(), DiskError> {
+/// Writes a file that is whole once it has its name.
+pub(crate) fn write(
+    path: &Path,
+    header: &[u8],
+    state: &[u8],
+    synced: bool,
+) -> Result<(), DiskError> {
     let unfinished = path.with_extension("unfinished");
     let write = || {
         let mut file = File::create(&unfinished)?;
         file.write_all(header)?;
         file.write_all(state)?;
+        if synced {
+            file.sync_all()?;
+        }
         fs::rename(&unfinished, path)
     };
     write().map_err(|error| {

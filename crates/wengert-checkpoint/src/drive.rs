@@ -4,28 +4,33 @@
 //! there, and somebody else works with them until an adjoint of theirs is known.
 //!
 //! The first steps are recorded in any case, because what a record takes is not known before. Where it looks as if all
-//! records fit, the rest is recorded as well, and that was it. Otherwise the loop begins again under a [`Plan`]; one
-//! whose end is not known goes on from where it stands. Records that turn out to take more than the plan had expected are
-//! dropped, and the loop is reversed from the states that are stored, with room for more. So the first state is always stored.
+//! records fit, the rest is recorded as well, and that was it. Otherwise the first sweep leaves *points*, states from which the loop
+//! can go on, and the way back goes from point to point, the last one first: each *part* behind one is reversed under a
+//! [`Plan`] of its own, with the memory that the points before it leave. A loop whose end is known is one part at first.
+//!
+//! So whatever happens can be mended alike. Records that take more than was expected, or memory that has become less: the
+//! states of the part become points, some are given up, and the way back goes on from what there is. A run that is resumed
+//! begins with the points that it finds in files.
 
 use crate::disk::{Disk, DiskError, Folder};
 use crate::journal::{Journal, Standing};
-use crate::plan::{DISK, DiskRoom, LAST, MOST_SLOTS, Measured, Plan, Room};
+use crate::kept::{Kept, LAST};
+use crate::plan::{DiskRoom, Measured, Plan, Room};
 use crate::slots::Slots;
 use crate::steps::Steps;
 use std::collections::{BTreeMap, VecDeque};
+use std::num::NonZeroUsize;
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use wengert_schedule::{Action, Cost, Impossible, Online, Resume, Schedule};
+use wengert_schedule::{Action, Cost, Impossible, Online, Slot};
 
 /// Steps that are recorded to see what records take.
 const LOOKED_AT: u64 = 8;
 
 /// How many actions are looked through for the next state on disk.
 const LOOK_AHEAD: usize = 64;
-
-/// So many bytes of memory for each number of a state that is remembered.
-const PER_PRINT: u64 = 1024;
 
 /// Why a loop could not be reversed in the memory that was allowed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -115,37 +120,95 @@ impl Done {
 
 /// One loop under a budget.
 pub struct Run {
-    /// Bytes for states and records.
+    /// Bytes for states and records; what is allowed now may be less.
     memory: u64,
+    allowed: Arc<AtomicU64>,
     /// How many steps there are, once it is known.
     steps: Option<u64>,
-    how: How,
     /// What the first state takes.
     state_bytes: u64,
-    slots: Slots,
-    disk: Option<Disk>,
+    kept: Kept,
     journal: Option<Journal>,
     /// Where the run stood when it was left.
     left: Option<Standing>,
-    /// The steps of states on disk, by their places.
-    on_disk: BTreeMap<usize, u64>,
-    /// What comes next, as far as it has been looked at.
-    ahead: VecDeque<Action>,
+    /// The step before which the live state is, if there is one.
+    live: Option<u64>,
+    /// Whether every step is recorded that is not reversed.
+    is_recorded: bool,
+    part: Option<Part>,
     /// Steps from here on are reversed.
     adjoint: u64,
     is_back: bool,
-    /// The numbers of states at which something began or ended, by their steps; those that were dropped are among them.
-    prints: BTreeMap<u64, u64>,
     measured: Option<Measured>,
     done: Done,
 }
 
-/// How a loop is run.
-enum How {
-    /// All of it is recorded.
-    Everything,
-    /// By a schedule.
-    Planned(Plan),
+/// Steps that are reversed under one plan.
+struct Part {
+    plan: Plan,
+    /// The point behind which it begins, which stays until all of it is reversed.
+    base: (u64, Slot),
+    end: u64,
+    places: Places,
+    /// What comes next, as far as it has been looked at.
+    ahead: VecDeque<Action>,
+}
+
+/// Where the states are that a plan has stored, by its slots.
+#[derive(Debug, Default)]
+struct Places {
+    /// Those in memory; their steps are known there.
+    memory: Vec<Option<NonZeroUsize>>,
+    /// Steps and slots of those on disk.
+    disk: BTreeMap<usize, (u64, usize)>,
+}
+
+impl Places {
+    fn set(&mut self, slot: Slot, step: u64, place: Slot) {
+        match (slot, place) {
+            (Slot::Memory(slot), Slot::Memory(place)) => {
+                let len = self.memory.len().max(slot + 1);
+                self.memory.resize(len, None);
+                self.memory[slot] = NonZeroUsize::MIN.checked_add(place);
+            }
+            (Slot::Disk(slot) | Slot::Memory(slot), Slot::Disk(place) | Slot::Memory(place)) => {
+                self.disk.insert(slot, (step, place));
+            }
+        }
+    }
+
+    fn get(&self, slot: Slot, kept: &Kept) -> Option<(u64, Slot)> {
+        match slot {
+            Slot::Memory(slot) => {
+                let place = self.memory.get(slot).copied().flatten()?.get() - 1;
+                Some((kept.slots.step(place)?, Slot::Memory(place)))
+            }
+            Slot::Disk(slot) => self.disk.get(&slot).map(|(step, at)| (*step, Slot::Disk(*at))),
+        }
+    }
+
+    fn take(&mut self, slot: Slot, kept: &Kept) -> Option<(u64, Slot)> {
+        let found = self.get(slot, kept);
+        match slot {
+            Slot::Memory(slot) => _ = self.memory.get_mut(slot).and_then(Option::take),
+            Slot::Disk(slot) => _ = self.disk.remove(&slot),
+        }
+        found
+    }
+
+    /// All of them.
+    fn all(&self, kept: &Kept) -> Vec<(u64, Slot)> {
+        let memory = (0..self.memory.len()).map(Slot::Memory);
+        let disk = self.disk.keys().copied().map(Slot::Disk);
+        memory.chain(disk).filter_map(|slot| self.get(slot, kept)).collect()
+    }
+}
+
+impl Part {
+    /// Steps of the loop, for one of the plan.
+    fn step(&self, k: u64) -> u64 {
+        self.base.0.saturating_add(k.saturating_mul(self.plan.unit)).min(self.end)
+    }
 }
 
 impl std::fmt::Debug for Run {
@@ -163,48 +226,59 @@ impl Run {
     pub fn new(memory: u64, steps: Option<u64>, measured: Option<Measured>) -> Run {
         Run {
             memory,
+            allowed: Arc::new(AtomicU64::new(memory)),
             steps,
-            how: How::Everything,
             state_bytes: 0,
-            slots: Slots::default(),
-            disk: None,
+            kept: Kept::default(),
             journal: None,
             left: None,
-            on_disk: BTreeMap::new(),
-            ahead: VecDeque::new(),
+            live: None,
+            is_recorded: false,
+            part: None,
             adjoint: 0,
             is_back: false,
-            prints: BTreeMap::new(),
             measured,
             done: Done::default(),
         }
     }
 
     /// With a disk for states beside the memory.
-    pub fn with_disk(self, disk: Disk) -> Run {
-        Run { disk: Some(disk), ..self }
+    pub fn with_disk(mut self, disk: Disk) -> Run {
+        self.kept.disk = Some(disk);
+        self
     }
 
     /// In a folder, from which another process can go on where this one was cut off. One in which a run was left is an error; see
     /// [`Run::resumed`].
-    pub fn in_folder(self, folder: &Folder) -> Result<Run, DiskError> {
+    pub fn in_folder(mut self, folder: &Folder) -> Result<Run, DiskError> {
         let journal = Journal::new(folder);
         if journal.exists() {
             let what = "a run was left there: resume it, or remove the folder";
             return Err(DiskError::Refused { path: folder.path.clone(), what });
         }
-        let disk = Disk::staying(folder)?;
-        Ok(Run { disk: Some(disk), journal: Some(journal), ..self })
+        self.kept.disk = Some(Disk::staying(folder)?);
+        self.journal = Some(journal);
+        Ok(self)
     }
 
     /// Goes on with a run that was left in a folder, on the same loop from its first state. Where there is none it begins.
-    pub fn resumed(self, folder: &Folder) -> Result<Run, DiskError> {
+    pub fn resumed(mut self, folder: &Folder) -> Result<Run, DiskError> {
         let journal = Journal::new(folder);
-        let left = if journal.exists() { Some(journal.read()?) } else { None };
+        self.left = if journal.exists() { Some(journal.read()?) } else { None };
         let mut disk = Disk::staying(folder)?;
         let found = disk.find()?;
-        let on_disk = found.into_iter().map(|(step, slot)| (DISK + slot, step)).collect();
-        Ok(Run { disk: Some(disk), journal: Some(journal), left, on_disk, ..self })
+        self.kept.disk = Some(disk);
+        // States of a run that has not written where it stands are of no use.
+        for (step, slot) in found {
+            let place = Slot::Disk(slot);
+            match self.left.is_some() && place != LAST {
+                true => self.kept.make_point(step, place)?,
+                false if place == LAST && self.left.is_some() => {}
+                false => self.kept.free(place)?,
+            }
+        }
+        self.journal = Some(journal);
+        Ok(self)
     }
 
     /// How often where the run stands is written, at most; once a second if it is not said.
@@ -213,6 +287,11 @@ impl Run {
             journal.between = time;
         }
         self
+    }
+
+    /// The bytes allowed. They may be lowered while the loop runs, from another thread too: it goes on with fewer states.
+    pub fn allowed(&self) -> Arc<AtomicU64> {
+        self.allowed.clone()
     }
 
     /// What has been measured, for the next run of the same loop.
@@ -225,106 +304,82 @@ impl Run {
         &self.done
     }
 
-    /// What the schedule costs, if there is one.
+    /// Bytes of states in memory.
+    pub fn state_bytes(&self) -> u64 {
+        self.kept.slots.bytes()
+    }
+
+    /// What the plan of the present part costs, if there is one.
     pub fn cost(&self) -> Option<Cost> {
-        match &self.how {
-            How::Everything => None,
-            How::Planned(plan) => Some(plan.schedule.cost()),
-        }
+        self.part.as_ref().map(|part| part.plan.schedule.cost())
     }
 
     /// The first sweep: the last state is live afterwards.
     pub fn forward<S: Steps>(&mut self, steps: &mut S) -> Result<(), Error<S::Error>> {
         let start = Instant::now();
-        self.state_bytes = steps.state_bytes();
-        self.slots = Slots::new(self.state_bytes);
-        if self.steps != Some(0) {
-            self.store(steps, 0, 0)?;
-        }
-        let is_over = match self.go_on(steps)? {
-            Some(is_over) => is_over,
-            None => self.look(steps)?,
-        };
-        let ran = match is_over {
-            true => Ok(()),
-            false => self.follow(steps),
-        };
+        let ran = self.first_sweep(steps);
         self.done.time += start.elapsed();
-        ran?;
-        if self.left.is_none() {
-            self.adjoint = self.steps.unwrap_or(0);
-        }
         self.done.steps = self.steps.unwrap_or(0);
-        self.keep_last(steps)
+        ran
     }
 
-    /// Takes up a run that was left, if there is one. Whether its first sweep was over: then the last state is live.
-    fn go_on<S: Steps>(&mut self, steps: &mut S) -> Result<Option<bool>, Error<S::Error>> {
-        let Some(left) = &self.left else {
-            // States of a run that has not written where it stands are of no use.
-            if let Some(disk) = self.disk.as_mut().filter(|_| self.journal.is_some()) {
-                disk.clear();
-                self.on_disk.clear();
-            }
-            return Ok(None);
+    fn first_sweep<S: Steps>(&mut self, steps: &mut S) -> Result<(), Error<S::Error>> {
+        self.state_bytes = steps.state_bytes();
+        self.kept.slots = Slots::new(self.state_bytes);
+        self.live = Some(0);
+        if self.steps == Some(0) {
+            return Ok(());
+        }
+        let first = Slot::Memory(self.kept.slots.vacant());
+        self.store(steps, 0, first)?;
+        self.kept.make_point(0, first)?;
+        let is_over = match self.left.clone() {
+            Some(left) => self.go_on(steps, left)?,
+            None => self.look(steps)?,
         };
-        let Standing { steps: all, unit, measured, adjoint } = left.clone();
+        if !is_over {
+            while !self.sweep(steps)? {}
+        }
+        let all = self.steps.unwrap_or(0);
+        if self.left.is_none() {
+            self.adjoint = all;
+        }
+        // For those who resume the run.
+        if self.journal.is_some() && self.left.is_none() {
+            self.store(steps, all, LAST)?;
+            self.note(steps)?;
+        }
+        self.kept.drop_points_from(all)?;
+        Ok(())
+    }
+
+    /// Takes up a run that was left. Whether its first sweep was over: then the last state is live.
+    fn go_on<S: Steps>(&mut self, steps: &mut S, left: Standing) -> Result<bool, Error<S::Error>> {
+        let Standing { steps: all, measured, adjoint } = left;
         let other = self.steps.zip(all).is_some_and(|(now, then)| now != then);
         if measured.state_bytes != self.state_bytes || other {
             let what = "the run that was left had other states, or another number of steps";
             return Err(Error::Disk(what.into()));
         }
-        let last = self.on_disk.remove(&LAST);
-        let Some(disk) = &mut self.disk else { return Ok(None) };
-        let end = adjoint.as_ref().map(|(at, _)| *at).or(all).unwrap_or(u64::MAX);
-        // Steps that are reversed need no states, and all are where units begin.
-        let useless = |step: u64| step == 0 || step >= end || !step.is_multiple_of(unit);
-        for place in self.on_disk.extract_if(.., |_, step| useless(*step)).map(|(place, _)| place) {
-            disk.free(place - DISK)?;
-        }
-        let mut stored: Vec<(u64, usize)> =
-            self.on_disk.iter().map(|(place, step)| (*step / unit, *place)).collect();
-        stored.push((0, 0));
-        stored.sort_unstable();
-        let slots = Plan::slots(&measured, unit, self.memory).max(1) + self.on_disk.len();
-        (self.steps, self.measured) = (all, Some(measured));
-        let is_back = adjoint.is_some();
-        self.how = How::Planned(match all {
-            Some(_) => Plan::of(Resume::new(&stored, slots, end.div_ceil(unit), is_back)?, unit),
-            None => {
-                // The first one is in memory, in a slot before those on disk.
-                let number = |place: usize| if place >= DISK { 1 + place - DISK } else { place };
-                stored.iter_mut().for_each(|(_, place)| *place = number(*place));
-                let slots = 1 + disk_slots(disk, self.state_bytes, true);
-                Plan { in_memory: 1, ..Plan::of(Online::resumed(&stored, slots)?, unit) }
-            }
-        });
-        if !is_back {
+        (self.steps, self.measured) = (all.or(self.steps), Some(measured));
+        let Some((at, _)) = adjoint else {
             self.left = None;
-            return Ok(Some(false));
-        }
-        let (Some(all), Some(_)) = (all, last) else {
-            return Err(Error::Disk("the last state of the run that was left is gone".into()));
+            return Ok(false);
         };
-        steps.load(&disk.get(LAST - DISK, all)?).map_err(Error::Step)?;
-        self.on_disk.insert(LAST, all);
-        self.adjoint = end;
-        Ok(Some(true))
-    }
-
-    /// Keeps the last state for those who resume the run.
-    fn keep_last<S: Steps>(&mut self, steps: &mut S) -> Result<(), Error<S::Error>> {
-        let planned = matches!(self.how, How::Planned(_));
-        if self.journal.is_some() && planned && !self.on_disk.contains_key(&LAST) {
-            self.store(steps, self.done.steps, LAST)?;
-        }
-        Ok(())
+        let Some(all) = all else {
+            return Err(Error::Disk("the run that was left does not say where it ended".into()));
+        };
+        // The first sweep was over.
+        self.load(steps, all, LAST)?;
+        self.adjoint = at;
+        self.kept.drop_points_from(at)?;
+        Ok(true)
     }
 
     /// Writes where the run stands, from time to time.
     fn note<S: Steps>(&mut self, steps: &S) -> Result<(), Error<S::Error>> {
-        let (Some(journal), Some(disk), How::Planned(plan), Some(measured)) =
-            (&mut self.journal, &mut self.disk, &self.how, self.measured)
+        let (Some(journal), Some(disk), Some(measured)) =
+            (&mut self.journal, &mut self.kept.disk, self.measured)
         else {
             return Ok(());
         };
@@ -341,7 +396,7 @@ impl Run {
             steps.save_adjoint(&mut storage);
             adjoint = Some((self.adjoint, storage));
         }
-        journal.write(&Standing { steps: self.steps, unit: plan.unit, measured, adjoint })?;
+        journal.write(&Standing { steps: self.steps, measured, adjoint })?;
         Ok(())
     }
 
@@ -349,67 +404,85 @@ impl Run {
     pub fn backward<S: Steps>(&mut self, steps: &mut S) -> Result<(), Error<S::Error>> {
         let start = Instant::now();
         self.is_back = true;
-        if let Some((_, adjoint)) = self.left.take().and_then(|left| left.adjoint) {
-            steps.load_adjoint(&adjoint).map_err(Error::Step)?;
-        }
-        let ran = match self.how {
-            How::Everything => match self.adjoint {
-                0 => Ok(()),
-                all => self.reverse(steps, 0..all),
-            },
-            How::Planned(_) => self.follow(steps),
-        };
+        let ran = self.second_sweep(steps);
         self.done.time += start.elapsed();
-        if let (Ok(()), Some(journal), Some(disk)) = (&ran, &self.journal, &mut self.disk) {
+        if let (Ok(()), Some(journal), Some(disk)) = (&ran, &self.journal, &mut self.kept.disk) {
             journal.remove();
-            disk.clear();
+            disk.end();
         }
         ran
     }
 
+    fn second_sweep<S: Steps>(&mut self, steps: &mut S) -> Result<(), Error<S::Error>> {
+        if let Some((_, adjoint)) = self.left.take().and_then(|left| left.adjoint) {
+            steps.load_adjoint(&adjoint).map_err(Error::Step)?;
+        }
+        while self.adjoint > 0 {
+            if self.is_less() {
+                self.give_up(steps)?;
+            }
+            if self.is_recorded {
+                let from = self.kept.point_before(self.adjoint).map_or(0, |(step, _)| step);
+                self.reverse(steps, from..self.adjoint)?;
+                if from > 0 {
+                    self.kept.drop_point_before(from + 1)?;
+                }
+                continue;
+            }
+            if self.part.is_none() {
+                self.begin_part(steps, self.adjoint)?;
+            }
+            if self.follow(steps)? {
+                let base = self.part.take().map(|part| part.base.0);
+                if base != Some(self.adjoint) {
+                    return Err(Error::Schedule("a plan has ended early".into()));
+                }
+                self.kept.drop_point_before(self.adjoint + 1)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Records steps from the first one on, and the whole loop if that fits: then nothing else is to be done.
     fn look<S: Steps>(&mut self, steps: &mut S) -> Result<bool, Error<S::Error>> {
-        let state = self.state_bytes;
         let end = self.steps.unwrap_or(u64::MAX);
-        let known = self.measured.filter(|known| known.state_bytes == state);
-        if end == 0 {
-            return Ok(true);
-        }
+        let known = self.measured.filter(|known| known.state_bytes == self.state_bytes);
         let mut few = LOOKED_AT.min(end);
         let begin = Instant::now();
         let mut recorded = self.try_record(steps, 0..few)?;
         if recorded.is_none() && few > 1 {
             // Not so many, but one may fit.
-            self.load(steps, 0, 0)?;
+            self.load_point(steps, 0)?;
             few = 1;
             recorded = self.try_record(steps, 0..few)?;
         }
         let Some(mut at) = recorded else { return Err(self.too_small(0)) };
         let looked_at = at.max(1);
         let record = nanoseconds(begin.elapsed()) / looked_at;
-        let tape = steps.record_bytes().div_ceil(looked_at);
-        let mut measured = Measured {
-            state_bytes: state,
-            record_bytes: tape,
-            advance: record,
-            record,
-            reverse: 2 * record,
-        };
+        let record_bytes = steps.record_bytes().div_ceil(looked_at);
+        let state_bytes = self.state_bytes;
+        let (advance, reverse) = (record, record.saturating_mul(2));
+        let mut measured = Measured { state_bytes, record_bytes, advance, record, reverse };
         if let Some(known) = known {
-            measured = Measured { record_bytes: tape.max(known.record_bytes), ..known };
+            measured = Measured { record_bytes: record_bytes.max(known.record_bytes), ..known };
         }
+        self.measured = Some(measured);
         // The rest of it, as long as there is room.
         let per_step = measured.record_bytes.max(1);
         let unit = Plan::unit(&measured, self.memory);
         let mut ended = at < few || at == end;
+        let mut marks = Vec::new();
+        let fits = |run: &Run, steps: &S| run.memory.saturating_sub(run.held(steps)) / per_step;
+        if let Some(end) = self.steps.filter(|end| fits(self, steps) >= end - at) {
+            marks = self.marks(at, end)?;
+            marks.push(end);
+            marks.reverse();
+        }
         while !ended {
-            let room = self.memory.saturating_sub(self.held(steps));
-            let fit = room / per_step;
             let to = match self.steps {
-                Some(end) if fit < end - at => break,
-                Some(end) => end,
+                Some(_) => marks.pop().unwrap_or(at),
                 // Whole units, twice as many as there are.
-                None => at.saturating_add(at.max(unit).min(fit)) / unit * unit,
+                None => at.saturating_add(at.max(unit).min(fits(self, steps))) / unit * unit,
             };
             if to <= at {
                 break;
@@ -420,137 +493,300 @@ impl Run {
                     at = now;
                 }
                 None => {
-                    measured.record_bytes = per_step.saturating_mul(2);
-                    self.measured = Some(measured);
-                    return self.begin_again(steps).map(|()| false);
+                    self.expect_more();
+                    break;
                 }
             }
+            if self.journal.is_some() && !ended {
+                self.mark(steps, at)?;
+            }
         }
-        self.measured = Some(measured);
+        self.is_recorded = ended;
         if ended {
             self.steps = Some(at);
-            self.slots.clear();
             return Ok(true);
         }
-        if self.steps.is_none() && at % unit == 0 && at > 0 {
-            // What comes now begins here.
-            steps.forget();
-            let slots = Plan::slots(&measured, unit, self.memory);
-            if slots >= 2 && self.disk.is_none() {
-                self.store(steps, at, 1)?;
-                let schedule = Online::resumed(&[(0, 0), (at / unit, 1)], slots)?;
-                self.how = How::Planned(Plan::of(schedule, unit));
+        steps.forget();
+        // What comes now begins here, if that is not too early.
+        let rooms = self.memory / Plan::slot_bytes(&measured);
+        if self.steps.is_none() && self.live.is_some() && at > 2 * LOOKED_AT && rooms >= 8 {
+            let place = self.kept.vacant(false);
+            self.store(steps, at, place)?;
+            self.kept.make_point(at, place)?;
+        } else {
+            // To see how long it takes to run steps without recording them.
+            self.load_point(steps, 0)?;
+            self.advance(steps, 0..LOOKED_AT.min(end))?;
+        }
+        Ok(false)
+    }
+
+    /// Records take more than was expected.
+    fn expect_more(&mut self) {
+        if let Some(measured) = &mut self.measured {
+            measured.record_bytes = measured.record_bytes.max(1).saturating_mul(2);
+        }
+    }
+
+    /// Where a run that can be resumed leaves points on disk.
+    fn marks<E>(&mut self, from: u64, end: u64) -> Result<Vec<u64>, Error<E>> {
+        let (Some(_), Some(measured)) = (&self.journal, self.measured) else {
+            return Ok(Vec::new());
+        };
+        let Some(disk) = self.disk_room()? else { return Ok(Vec::new()) };
+        let room = Room { memory: self.memory, disk: Some(disk) };
+        let parts = Plan::parts(end - from, &measured, &room);
+        let mark =
+            |k: u64| from + (u128::from(end - from) * u128::from(k) / u128::from(parts)) as u64;
+        let mut marks: Vec<u64> = (1..parts).map(mark).collect();
+        marks.dedup();
+        marks.retain(|mark| *mark > from && *mark < end);
+        Ok(marks)
+    }
+
+    /// Leaves a point on disk.
+    fn mark<S: Steps>(&mut self, steps: &mut S, at: u64) -> Result<(), Error<S::Error>> {
+        let place = self.kept.vacant(true);
+        self.store(steps, at, place)?;
+        self.kept.make_point(at, place)?;
+        self.note(steps)
+    }
+
+    /// Goes on with the first sweep from the last point. Whether that was all; otherwise there is more to be done.
+    fn sweep<S: Steps>(&mut self, steps: &mut S) -> Result<bool, Error<S::Error>> {
+        let last = self.kept.point_before(u64::MAX);
+        let Some(end) = self.steps else { return self.sweep_on(steps) };
+        let mut at = last.map_or(0, |(step, _)| step);
+        let marks = self.marks(at, end)?;
+        if !marks.is_empty() {
+            self.load_point(steps, at)?;
+        }
+        for mark in marks {
+            let now = self.advance(steps, at..mark)?;
+            if now < mark {
+                return Err(Error::OtherEnd { before: end, now });
+            }
+            at = now;
+            self.mark(steps, at)?;
+        }
+        self.begin_part(steps, end)?;
+        self.follow(steps)
+    }
+
+    /// The first sweep of a loop whose end is not known.
+    fn sweep_on<S: Steps>(&mut self, steps: &mut S) -> Result<bool, Error<S::Error>> {
+        let Some(measured) = self.measured else { return Err(not_measured()) };
+        let disk = self.disk_room()?;
+        let (base, unit, in_memory, slots) = loop {
+            let Some((base, place)) = self.kept.point_before(u64::MAX) else {
+                return Err(Error::Schedule("the first state is gone".into()));
+            };
+            let room = Room { memory: self.memory_beside(place), disk };
+            let (unit, in_memory, slots) = Plan::online(&measured, &room);
+            if slots > 0 {
+                break (base, unit, in_memory, slots);
+            }
+            if !self.kept.drop_one() {
+                break (base, 1, 1, 1);
+            }
+        };
+        self.load_point(steps, base)?;
+        let step = |k: u64| base.saturating_add(k.saturating_mul(unit));
+        // The steps of what is in its slots.
+        let mut stored = vec![base];
+        for action in Online::new(slots)? {
+            match action {
+                Action::Store { step: 0, .. } => {}
+                Action::Store { step: k, slot: Slot::Memory(slot) } => {
+                    let place = self.kept.vacant(slot >= in_memory);
+                    self.store(steps, step(k), place)?;
+                    self.kept.make_point(step(k), place)?;
+                    stored.resize(stored.len().max(slot + 1), base);
+                    stored[slot] = step(k);
+                    self.note(steps)?;
+                }
+                Action::Free { slot: Slot::Memory(slot) } => {
+                    let step = stored.get(slot).filter(|step| **step != base);
+                    if let Some(place) = step.and_then(|step| self.kept.points.remove(step)) {
+                        self.kept.free(place)?;
+                    }
+                }
+                Action::Advance { from, to } => {
+                    let now = self.advance(steps, step(from)..step(to))?;
+                    if now < step(to) {
+                        self.steps = Some(now);
+                        return Ok(true);
+                    }
+                }
+                other => return Err(Error::Schedule(format!("{other:?} in the first sweep"))),
+            }
+            if self.is_less() {
+                // Those that are too many go.
+                while self.held(steps) > self.memory && self.kept.drop_one() {}
                 return Ok(false);
             }
         }
-        self.begin_again(steps).map(|()| false)
+        Ok(false)
     }
 
-    /// From the first state, under a plan.
-    fn begin_again<S: Steps>(&mut self, steps: &mut S) -> Result<(), Error<S::Error>> {
-        steps.forget();
-        let Some(measured) = &mut self.measured else {
-            return Err(Error::Schedule("nothing is measured".into()));
-        };
-        self.slots.get(0).map_or(Ok(()), |state| steps.load(state)).map_err(Error::Step)?;
-        let few = LOOKED_AT.min(self.steps.unwrap_or(u64::MAX));
-        let begin = Instant::now();
-        let at = steps.advance(0..few).map_err(Error::Step)?;
-        measured.advance = nanoseconds(begin.elapsed()) / at.max(1);
-        let measured = *measured;
-        self.load(steps, 0, 0)?;
-        let room = Room { memory: self.memory, disk: self.disk_room(&measured)? };
-        let plan = match Plan::new(self.steps, &measured, &room) {
-            Ok(plan) => plan,
-            Err(Impossible::TooFewBytes { .. } | Impossible::NoSlot) => {
-                return Err(self.too_small(0));
+    /// Begins with the part behind the last point before a step: it becomes the live state.
+    fn begin_part<S: Steps>(&mut self, steps: &mut S, end: u64) -> Result<(), Error<S::Error>> {
+        let Some(measured) = self.measured else { return Err(not_measured()) };
+        let disk = self.disk_room()?;
+        loop {
+            let Some(base) = self.kept.point_before(end) else {
+                return Err(Error::Schedule("the first state is gone".into()));
+            };
+            let room = Room { memory: self.memory_beside(base.1), disk };
+            match Plan::new(end - base.0, &measured, &room) {
+                Ok(plan) => return self.begin(steps, plan, base, end),
+                Err(Impossible::TooFewBytes { .. } | Impossible::NoSlot) => {
+                    // What does not seem to fit may do so.
+                    if !self.kept.drop_one() {
+                        let plan = Plan::least(end - base.0)?;
+                        return self.begin(steps, plan, base, end);
+                    }
+                }
+                Err(e) => return Err(e.into()),
             }
-            Err(e) => return Err(e.into()),
-        };
-        if !plan.keeps_first {
-            self.slots.free(0);
         }
-        self.how = How::Planned(plan);
+    }
+
+    /// The memory that points leave, but for one, which is part of what follows.
+    fn memory_beside(&self, base: Slot) -> u64 {
+        let left = self.memory.saturating_sub(self.kept.slots.bytes());
+        match base {
+            Slot::Memory(_) => left.saturating_add(self.state_bytes),
+            Slot::Disk(_) => left,
+        }
+    }
+
+    fn begin<S: Steps>(
+        &mut self,
+        steps: &mut S,
+        plan: Plan,
+        base: (u64, Slot),
+        end: u64,
+    ) -> Result<(), Error<S::Error>> {
+        self.load_point(steps, base.0)?;
+        let (places, ahead) = (Places::default(), VecDeque::new());
+        self.part = Some(Part { plan, base, end, places, ahead });
         Ok(())
     }
 
-    /// Carries out actions: up to the end of the first sweep, or of everything.
-    fn follow<S: Steps>(&mut self, steps: &mut S) -> Result<(), Error<S::Error>> {
-        loop {
-            let Some(action) = self.next_action() else { return Ok(()) };
-            let How::Planned(plan) = &mut self.how else { return Ok(()) };
-            let unit = plan.unit;
-            let place = plan.place();
-            let end = self.steps.unwrap_or(u64::MAX);
-            let step = |k: u64| k.saturating_mul(unit).min(end);
+    /// Carries out actions: up to the end of the first sweep, or of the part. Whether it came so far; if not, the part is
+    /// given up.
+    fn follow<S: Steps>(&mut self, steps: &mut S) -> Result<bool, Error<S::Error>> {
+        while let Some(action) = self.next_action() {
+            let Some(part) = &mut self.part else { break };
             match action {
                 Action::Advance { from, to } => {
-                    let now = steps.advance(step(from)..step(to)).map_err(Error::Step)?;
-                    self.done.advanced += now - step(from);
-                    self.compare(steps, now)?;
-                    let How::Planned(plan) = &mut self.how else { return Ok(()) };
-                    if self.steps.is_none() && now < step(to) {
-                        self.steps = Some(now);
-                        plan.schedule.ended(now.div_ceil(unit))?;
-                    } else if now != step(to) {
-                        return Err(Error::OtherEnd { before: end, now });
+                    let (from, to) = (part.step(from), part.step(to));
+                    let now = self.advance(steps, from..to)?;
+                    if now != to {
+                        return Err(Error::OtherEnd { before: self.steps.unwrap_or(to), now });
                     }
                 }
                 Action::Record { from, to } => {
-                    let range = step(from)..step(to);
+                    let range = part.step(from)..part.step(to);
+                    let length = range.end - range.start;
                     match self.try_record(steps, range.clone())? {
                         Some(now) if now == range.end => {}
-                        Some(now) => return Err(Error::OtherEnd { before: end, now }),
-                        None => self.make_room(steps, range)?,
+                        Some(now) => {
+                            return Err(Error::OtherEnd { before: self.steps.unwrap_or(now), now });
+                        }
+                        None => {
+                            self.expect_more();
+                            let is_least = self.give_up(steps)? && length == 1;
+                            if is_least && !self.kept.drop_one() {
+                                return Err(self.too_small(range.start));
+                            }
+                            return Ok(false);
+                        }
                     }
                 }
-                Action::Store { step: k, slot } => {
-                    self.store(steps, step(k), place(slot))?;
+                Action::Store { step, slot } => {
+                    let (step, base) = (part.step(step), part.base);
+                    // The base is there.
+                    let mut place = base.1;
+                    if step != base.0
+                        || matches!((place, slot), (Slot::Disk(_), _) | (_, Slot::Disk(_)))
+                    {
+                        place = self.kept.vacant(matches!(slot, Slot::Disk(_)));
+                        self.store(steps, step, place)?;
+                    }
+                    if let Some(part) = &mut self.part {
+                        part.places.set(slot, step, place);
+                    }
                     self.note(steps)?;
                 }
-                Action::Load { step: k, slot } => self.load(steps, step(k), place(slot))?,
-                // The first state is dropped for the last unit; should its records not fit, it begins once more.
-                Action::Free { slot } if unit > 1 && self.step_at(place(slot)) == Some(0) => {}
-                Action::Free { slot } => self.free(place(slot))?,
-                Action::PrimalDone => return Ok(()),
+                Action::Load { slot, .. } => {
+                    let Some((step, place)) = part.places.get(slot, &self.kept) else {
+                        return Err(Error::Schedule(format!("{slot:?} holds nothing")));
+                    };
+                    self.load(steps, step, place)?;
+                }
+                Action::Free { slot } => {
+                    // The base stays: should records not fit, it begins there once more.
+                    let base = part.base.1;
+                    let taken = part.places.take(slot, &self.kept);
+                    if let Some((_, place)) = taken.filter(|(_, place)| *place != base) {
+                        self.kept.free(place)?;
+                    }
+                }
+                Action::PrimalDone if !self.is_back => return Ok(true),
+                Action::PrimalDone => {}
                 Action::Reverse { from, to } => {
-                    self.reverse(steps, step(from)..step(to))?;
-                    self.note(steps)?;
+                    let range = part.step(from)..part.step(to);
+                    self.reverse(steps, range)?;
                 }
             }
+            if self.is_less() {
+                self.give_up(steps)?;
+                return Ok(false);
+            }
         }
+        Ok(true)
     }
 
-    /// Records took more than was planned: states are given up for them, and every record is dropped.
-    fn make_room<S: Steps>(
+    /// Gives up the part: its states become points, and every record is dropped. Whether there was no state but the point it began
+    /// behind.
+    fn give_up<S: Steps>(&mut self, steps: &mut S) -> Result<bool, Error<S::Error>> {
+        steps.forget();
+        (self.live, self.is_recorded) = (None, false);
+        let Some(part) = self.part.take() else { return Ok(true) };
+        let mut others = part.places.all(&self.kept);
+        others.retain(|(_, place)| *place != part.base.1);
+        for (step, place) in &others {
+            self.kept.make_point(*step, *place)?;
+        }
+        while self.held(steps) > self.memory && self.kept.drop_one() {}
+        Ok(others.is_empty())
+    }
+
+    /// Whether there is less memory than there was.
+    fn is_less(&mut self) -> bool {
+        let allowed = self.allowed.load(Ordering::Relaxed);
+        let is_less = allowed < self.memory;
+        self.memory = allowed.min(self.memory);
+        is_less
+    }
+
+    fn advance<S: Steps>(
         &mut self,
         steps: &mut S,
         range: Range<u64>,
-    ) -> Result<(), Error<S::Error>> {
-        steps.forget();
-        let end = if self.is_back { self.adjoint } else { self.steps.unwrap_or(range.end) };
-        let mut stored = self.slots.held();
-        let on_disk = self.on_disk.iter().filter(|(place, _)| **place != LAST);
-        stored.extend(on_disk.map(|(place, step)| (*step, *place)));
-        stored.sort_unstable();
-        stored.dedup_by_key(|(step, _)| *step);
-        if stored.len() <= 1 && range.end - range.start <= 1 {
-            return Err(self.too_small(range.start));
+    ) -> Result<u64, Error<S::Error>> {
+        let from = range.start;
+        let begin = Instant::now();
+        let now = steps.advance(range).map_err(Error::Step)?;
+        if let (Some(measured), true) = (&mut self.measured, now >= from + LOOKED_AT) {
+            measured.advance = nanoseconds(begin.elapsed()) / (now - from);
         }
-        let Some(measured) = &mut self.measured else {
-            return Err(Error::Schedule("nothing is measured".into()));
-        };
-        measured.record_bytes = measured.record_bytes.max(1).saturating_mul(2);
-        let slots = Plan::slots(measured, 1, self.memory).max(1);
-        let schedule: Box<dyn Schedule + Send> = match self.steps {
-            Some(_) => Box::new(Resume::new(&stored, slots, end, self.is_back)?),
-            None => Box::new(Online::resumed(&stored, slots)?),
-        };
-        // Of slots that have numbers now, some are on disk; others are in memory.
-        let in_memory = usize::MAX;
-        self.how = How::Planned(Plan { schedule, unit: 1, keeps_first: false, in_memory });
-        self.ahead.clear();
-        Ok(())
+        self.done.advanced += now.saturating_sub(from);
+        self.live = Some(now);
+        self.kept.compare(steps, now, self.memory)?;
+        Ok(now)
     }
 
     /// Records a range where there is room for it.
@@ -561,11 +797,13 @@ impl Run {
     ) -> Result<Option<u64>, Error<S::Error>> {
         let room = self.memory.saturating_sub(self.held(steps));
         let from = range.start;
+        self.live = None;
         let now = steps.record(range, room).map_err(Error::Step)?;
-        self.done.recorded += now.unwrap_or(from) - from;
+        self.done.recorded += now.unwrap_or(from).saturating_sub(from);
         self.note_peak(steps);
         if let Some(now) = now {
-            self.compare(steps, now)?;
+            self.live = Some(now);
+            self.kept.compare(steps, now, self.memory)?;
         }
         Ok(now)
     }
@@ -575,120 +813,98 @@ impl Run {
         steps: &mut S,
         range: Range<u64>,
     ) -> Result<(), Error<S::Error>> {
-        self.adjoint = range.start;
-        steps.reverse(range).map_err(Error::Step)
+        let (from, count) = (range.start, range.end - range.start);
+        let begin = Instant::now();
+        steps.reverse(range).map_err(Error::Step)?;
+        if let (Some(measured), true) = (&mut self.measured, count >= LOOKED_AT) {
+            measured.reverse = nanoseconds(begin.elapsed()) / count;
+        }
+        self.adjoint = from;
+        self.note(steps)
     }
 
     /// The next action. On the way back the next state on disk is being read meanwhile.
     fn next_action(&mut self) -> Option<Action> {
-        let How::Planned(plan) = &mut self.how else { return None };
-        if let (true, Some(disk)) = (self.is_back, &mut self.disk) {
-            let place = plan.place();
+        let before = self.part.as_ref().and_then(|part| self.kept.point_before(part.base.0));
+        let Part { plan, ahead, places, .. } = self.part.as_mut()?;
+        if let (true, Some(disk)) = (self.is_back, &mut self.kept.disk) {
             let mut from_disk = |action: &Action| match action {
-                Action::Load { step, slot } => {
-                    let step = step.saturating_mul(plan.unit);
-                    place(*slot).checked_sub(DISK).map(|slot| disk.look_ahead(slot, step)).is_some()
+                Action::Load { slot: Slot::Disk(slot), .. } => {
+                    let place = places.disk.get(slot);
+                    place.map(|(step, place)| disk.look_ahead(*place, *step)).is_some()
                 }
                 _ => false,
             };
             // The first one is carried out now.
-            let mut found = self.ahead.iter().skip(1).any(&mut from_disk);
-            while !found && self.ahead.len() < LOOK_AHEAD {
-                let Some(action) = plan.schedule.next() else { break };
-                found = !self.ahead.is_empty() && from_disk(&action);
-                self.ahead.push_back(action);
+            let mut found = ahead.iter().skip(1).any(&mut from_disk);
+            while !found && ahead.len() < LOOK_AHEAD {
+                let Some(action) = plan.schedule.next() else {
+                    if let Some((step, Slot::Disk(slot))) = before {
+                        disk.look_ahead(slot, step);
+                    }
+                    break;
+                };
+                found = !ahead.is_empty() && from_disk(&action);
+                ahead.push_back(action);
             }
         }
-        self.ahead.pop_front().or_else(|| plan.schedule.next())
+        ahead.pop_front().or_else(|| plan.schedule.next())
     }
 
     fn store<S: Steps>(
         &mut self,
         steps: &mut S,
         step: u64,
-        place: usize,
+        place: Slot,
     ) -> Result<(), Error<S::Error>> {
-        let bytes = steps.state_bytes();
-        if let (Some(slot), Some(disk)) = (place.checked_sub(DISK), &mut self.disk) {
-            let storage = usize::try_from(bytes).ok().and_then(|bytes| disk.storage(bytes));
-            let mut storage = storage.ok_or(Error::NoMemory(bytes))?;
-            steps.save(&mut storage);
-            disk.put(slot, step, storage)?;
-            self.on_disk.insert(place, step);
-            self.done.written += 1;
-        } else {
-            steps.save(self.slots.put(place, step, bytes).ok_or(Error::NoMemory(bytes))?);
-        }
-        self.done.stored += 1;
+        self.kept.store(steps, (step, place), &mut self.done)?;
         self.note_peak(steps);
-        self.compare(steps, step)
+        self.kept.compare(steps, step, self.memory)
     }
 
     fn load<S: Steps>(
         &mut self,
         steps: &mut S,
         step: u64,
-        place: usize,
+        place: Slot,
     ) -> Result<(), Error<S::Error>> {
-        self.done.loaded += 1;
-        if let (Some(slot), Some(disk)) = (place.checked_sub(DISK), &mut self.disk) {
-            self.done.read += 1;
-            return steps.load(&disk.get(slot, step)?).map_err(Error::Step);
-        }
-        let state = self.slots.get(place);
-        let state = state.ok_or_else(|| Error::Schedule(format!("state {step} is not stored")))?;
-        steps.load(state).map_err(Error::Step)
-    }
-
-    fn free<E>(&mut self, place: usize) -> Result<(), Error<E>> {
-        match (place.checked_sub(DISK), &mut self.disk) {
-            (Some(slot), Some(disk)) => {
-                self.on_disk.remove(&place);
-                disk.free(slot)?;
-            }
-            _ => self.slots.free(place),
-        }
+        self.live = None;
+        self.kept.load(steps, (step, place), &mut self.done)?;
+        self.live = Some(step);
         Ok(())
     }
 
-    /// The step of the state at a place.
-    fn step_at(&self, place: usize) -> Option<u64> {
-        self.on_disk.get(&place).copied().or_else(|| self.slots.step(place))
-    }
-
-    /// What there is of the disk: a state is written and read to see how long that takes.
-    fn disk_room<E>(&mut self, measured: &Measured) -> Result<Option<DiskRoom>, Error<E>> {
-        let Some(disk) = &mut self.disk else { return Ok(None) };
-        let slots = disk_slots(disk, measured.state_bytes, self.journal.is_some());
-        let Some(state) = self.slots.get(0).filter(|_| slots > 0) else { return Ok(None) };
-        let begin = Instant::now();
-        let mut storage = disk.storage(state.len()).ok_or(Error::NoMemory(state.len() as u64))?;
-        storage.copy_from_slice(state);
-        disk.put(0, 0, storage)?;
-        disk.flush()?;
-        let written = Instant::now();
-        disk.get(0, 0)?;
-        let read = nanoseconds(written.elapsed());
-        disk.free(0)?;
-        let is_wanted = self.journal.is_some();
-        Ok(Some(DiskRoom { slots, write: nanoseconds(written - begin), read, is_wanted }))
-    }
-
-    /// Whether the live state is the one that it was before; one that is new is remembered.
-    fn compare<S: Steps>(&mut self, steps: &S, step: u64) -> Result<(), Error<S::Error>> {
-        match self.prints.get(&step) {
-            Some(print) if *print != steps.fingerprint() => return Err(Error::OtherState(step)),
-            None if (self.prints.len() as u64) < self.memory / PER_PRINT => {
-                self.prints.insert(step, steps.fingerprint());
-            }
-            _ => {}
+    /// Makes a point the live state, if it is not.
+    fn load_point<S: Steps>(&mut self, steps: &mut S, step: u64) -> Result<(), Error<S::Error>> {
+        if self.live == Some(step) {
+            return Ok(());
         }
-        Ok(())
+        let Some(place) = self.kept.points.get(&step).copied() else {
+            return Err(Error::Schedule(format!("state {step} is not stored")));
+        };
+        self.load(steps, step, place)
+    }
+
+    /// What there is of the disk. The first time a state is written and read to see how long that takes.
+    fn disk_room<E>(&mut self) -> Result<Option<DiskRoom>, Error<E>> {
+        let (Some(disk), Some(measured)) = (&mut self.kept.disk, &self.measured) else {
+            return Ok(None);
+        };
+        // One for the last state, where that is kept.
+        let reserved = u64::from(self.journal.is_some() && !self.is_back);
+        let slots = (disk.room() / Disk::file_bytes(measured.state_bytes)).saturating_sub(reserved);
+        if slots == 0 {
+            return Ok(None);
+        }
+        let state = usize::try_from(measured.state_bytes).unwrap_or(usize::MAX);
+        let [write, read] = disk.times(state)?.map(nanoseconds);
+        let every = self.journal.as_ref().map(|journal| nanoseconds(journal.between) / 4);
+        Ok(Some(DiskRoom { slots, write, read, every }))
     }
 
     /// Bytes of states and records.
     fn held<S: Steps>(&self, steps: &S) -> u64 {
-        self.slots.bytes() + steps.record_bytes()
+        self.kept.slots.bytes() + steps.record_bytes()
     }
 
     fn note_peak<S: Steps>(&mut self, steps: &S) {
@@ -700,10 +916,8 @@ impl Run {
     }
 }
 
-/// How many states fit on a disk, beside the last one where that is kept.
-fn disk_slots(disk: &Disk, state: u64, last: bool) -> usize {
-    let slots = (disk.limit() / Disk::file_bytes(state)).saturating_sub(u64::from(last));
-    usize::try_from(slots).unwrap_or(usize::MAX).min(MOST_SLOTS)
+fn not_measured<E>() -> Error<E> {
+    Error::Schedule("nothing is measured".into())
 }
 
 fn nanoseconds(time: Duration) -> u64 {

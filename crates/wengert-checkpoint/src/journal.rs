@@ -4,15 +4,17 @@
 //! under another name first and at most once a second. Whatever is lost, the journal that is there is whole and right: a state that
 //! it knows of and that is gone is computed again, and one that it does not know of is used.
 
-use crate::disk::{DiskError, Folder, checked, stamp, system};
+use crate::disk::{DiskError, Folder, checked, stamp, write};
 use crate::plan::Measured;
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// How it begins: eight letters and a version.
-const MAGIC: [u8; 8] = *b"wngrtjn1";
+const MAGIC: [u8; 8] = *b"wngrtjn2";
+
+/// Numbers at its beginning.
+const WORDS: usize = 7;
 
 /// The least time between two of them, if nothing else is said.
 const BETWEEN: Duration = Duration::from_secs(1);
@@ -22,8 +24,6 @@ const BETWEEN: Duration = Duration::from_secs(1);
 pub(crate) struct Standing {
     /// How many steps the loop has, if that is known.
     pub(crate) steps: Option<u64>,
-    /// How many steps are recorded together.
-    pub(crate) unit: u64,
     pub(crate) measured: Measured,
     /// How far the adjoint has come, and what it is; nothing in the first sweep.
     pub(crate) adjoint: Option<(u64, Vec<u8>)>,
@@ -59,26 +59,16 @@ impl Journal {
 
     /// Writes it.
     pub(crate) fn write(&mut self, standing: &Standing) -> Result<(), DiskError> {
-        let Standing { steps, unit, measured, adjoint } = standing;
+        let Standing { steps, measured, adjoint } = standing;
         let Measured { state_bytes, record_bytes, advance, record, reverse } = *measured;
         let mut bytes = Vec::new();
         let (at, state) = adjoint.as_ref().map_or((u64::MAX, &[][..]), |(at, a)| (*at, &a[..]));
-        let words = [steps.unwrap_or(u64::MAX), *unit, at];
-        let words = words.into_iter().chain([state_bytes, record_bytes, advance, record, reverse]);
-        words.for_each(|word| bytes.extend(word.to_le_bytes()));
+        let steps = steps.unwrap_or(u64::MAX);
+        let words: [u64; WORDS] = [steps, at, state_bytes, record_bytes, advance, record, reverse];
+        words.into_iter().for_each(|word| bytes.extend(word.to_le_bytes()));
         bytes.extend(state);
         let header = stamp(MAGIC, self.owner, 0, &bytes);
-        let unfinished = self.path.with_extension("unfinished");
-        let write = || {
-            let mut file = File::create(&unfinished)?;
-            file.write_all(&header)?;
-            file.write_all(&bytes)?;
-            if self.synced {
-                file.sync_all()?;
-            }
-            fs::rename(&unfinished, &self.path)
-        };
-        write().map_err(|error| system(&self.path, error))?;
+        write(&self.path, &header, &bytes, self.synced)?;
         self.written = Some(Instant::now());
         Ok(())
     }
@@ -88,21 +78,19 @@ impl Journal {
         let refused = |what| DiskError::Refused { path: self.path.clone(), what };
         let (_, bytes) = checked(&self.path, MAGIC, self.owner)?;
         let (words, state) =
-            bytes.split_at_checked(64).ok_or_else(|| refused("it is too short"))?;
-        let words: Vec<u64> =
-            words.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
+            bytes.split_at_checked(8 * WORDS).ok_or_else(|| refused("it is too short"))?;
+        let words = words.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
+        let words: Vec<u64> = words.collect();
+        let Ok([steps, at, state_bytes, record_bytes, advance, record, reverse]) =
+            <[u64; WORDS]>::try_from(words)
+        else {
+            return Err(refused("it is too short"));
+        };
         let known = |word: u64| (word != u64::MAX).then_some(word);
-        let unit = words[1];
-        if unit == 0 {
-            return Err(refused("its numbers make no sense"));
-        }
-        let [state_bytes, record_bytes, advance, record, reverse] =
-            [words[3], words[4], words[5], words[6], words[7]];
         Ok(Standing {
-            steps: known(words[0]),
-            unit,
+            steps: known(steps),
             measured: Measured { state_bytes, record_bytes, advance, record, reverse },
-            adjoint: known(words[2]).map(|at| (at, state.to_vec())),
+            adjoint: known(at).map(|at| (at, state.to_vec())),
         })
     }
 

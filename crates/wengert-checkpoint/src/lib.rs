@@ -4,8 +4,8 @@
 //!
 //! # Reading order
 //!
-//! `steps` (what a loop must be able to do), `drive` (what is done with it), `plan` (which schedule), `slots` and `disk` (where states lie), `journal` (where a run stands),
-//! `fingerprint` (how they are told apart).
+//! `steps` (what a loop must be able to do), `drive` (what is done with it), `plan` (which schedule), `kept` with `slots` and `disk`
+//! (where states lie), `journal` (where a run stands), `fingerprint` (how they are told apart).
 #![forbid(unsafe_code)]
 
 #[cfg(doctest)]
@@ -16,6 +16,7 @@ mod disk;
 mod drive;
 mod fingerprint;
 mod journal;
+mod kept;
 mod plan;
 mod slots;
 mod steps;

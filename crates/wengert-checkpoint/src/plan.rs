@@ -1,32 +1,30 @@
 //! Which schedule, for what was measured.
 
-use wengert_schedule::{
-    Binomial, Effort, Impossible, InBytes, Online, Schedule, Slot, Times, TwoLevel,
-};
+use wengert_schedule::{Binomial, Effort, Impossible, InBytes, Schedule, Times, TwoLevel};
 
 /// What a slot takes beside its state, here and in the schedule.
-const PER_SLOT: u64 = 32;
+const PER_SLOT: u64 = 48;
+
+/// What a state takes beside its bytes from which a loop can go on whose end is not known.
+const PER_POINT: u64 = 80;
 
 /// Of the memory, the part for the records of one unit of a loop whose end is not known.
 const FOR_RECORDS: u64 = 5;
-
-/// Places from here on are on disk.
-pub(crate) const DISK: usize = usize::MAX / 2;
-
-/// Where the last state is kept, for those who resume the run.
-pub(crate) const LAST: usize = usize::MAX - 1;
 
 /// States in memory on their way to a disk, and one from it.
 const ON_THEIR_WAY: u64 = 3;
 
 /// More slots are of no use.
-pub(crate) const MOST_SLOTS: usize = 1 << 24;
+const MOST_SLOTS: usize = 1 << 24;
 
 /// The most sums in a table, about a nanosecond each.
 const MOST_SUMS: u64 = 20_000_000;
 
 /// Nanoseconds to begin with a range of steps.
 const BEGIN: u64 = 300;
+
+/// What a state on disk may cost, as a part of what lies between two.
+const FOR_DISK: u64 = 20;
 
 /// The least time that a unit should take, in nanoseconds: less, and carrying out actions would take longer than steps.
 const WORTH: u64 = 20_000;
@@ -60,10 +58,6 @@ pub(crate) struct Plan {
     pub(crate) schedule: Box<dyn Schedule + Send>,
     /// How many steps the schedule counts as one.
     pub(crate) unit: u64,
-    /// The first state lies in a place before those of the schedule, which may drop it.
-    pub(crate) keeps_first: bool,
-    /// Slots in memory from this number on are on disk.
-    pub(crate) in_memory: usize,
 }
 
 /// What there is for states and records.
@@ -77,42 +71,22 @@ pub(crate) struct Room {
 /// Slots on disk, and the nanoseconds that it takes to write and read a state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DiskRoom {
-    pub(crate) slots: usize,
+    pub(crate) slots: u64,
     pub(crate) write: u64,
     pub(crate) read: u64,
-    /// Whether states are to be there in any case: somebody may have to go on with them.
-    pub(crate) is_wanted: bool,
+    /// In a run that can be resumed, a state is to be there every so many nanoseconds, unless that takes too long; with none between,
+    /// as many as there is room for.
+    pub(crate) every: Option<u64>,
 }
 
 impl Plan {
-    /// A schedule that drops the first state last.
-    pub(crate) fn of(schedule: impl Schedule + Send + 'static, unit: u64) -> Plan {
-        let in_memory = usize::MAX;
-        Plan { schedule: Box::new(schedule), unit, keeps_first: false, in_memory }
+    fn of(schedule: impl Schedule + Send + 'static, unit: u64) -> Plan {
+        Plan { schedule: Box::new(schedule), unit }
     }
 
-    /// The fastest way through a loop of so many steps, or of nobody knows how many.
-    pub(crate) fn new(
-        steps: Option<u64>,
-        measured: &Measured,
-        room: &Room,
-    ) -> Result<Plan, Impossible> {
+    /// The fastest way through so many steps, of which the first state is there and stays.
+    pub(crate) fn new(steps: u64, measured: &Measured, room: &Room) -> Result<Plan, Impossible> {
         let Room { memory, disk } = *room;
-        // Beside a disk there are states on their way to it and back.
-        let on_their_way =
-            if disk.is_some() { ON_THEIR_WAY.saturating_mul(measured.state_bytes) } else { 0 };
-        let unit = Plan::unit(measured, memory);
-        let beside_disk = Plan::slots(measured, unit, memory.saturating_sub(on_their_way));
-        let Some(steps) = steps else {
-            return Ok(match disk.filter(|disk| beside_disk > 0 && disk.slots > 0) {
-                Some(disk) => {
-                    let in_memory = if disk.is_wanted { 1 } else { beside_disk };
-                    let online = Online::new(in_memory.saturating_add(disk.slots))?;
-                    Plan { in_memory, ..Plan::of(online, unit) }
-                }
-                None => Plan::of(Online::new(Plan::slots(measured, unit, memory))?, unit),
-            });
-        };
         let (state, record) = (Plan::slot_bytes(measured), measured.record_bytes);
         let times = measured.times();
         let beside = memory.saturating_sub(state);
@@ -121,38 +95,71 @@ impl Plan {
         let effort =
             Effort { sums: (least / 500).min(MOST_SUMS), bytes: memory / 16, begin: BEGIN };
         let in_memory = InBytes::with_effort(steps, [state, record, beside], &times, effort);
-        if let Some(disk) = disk.filter(|disk| beside_disk > 0 && disk.slots > 0) {
+        // Beside a disk there are states on their way to it and back.
+        let unit = Plan::unit(measured, memory);
+        let on_their_way = ON_THEIR_WAY.saturating_mul(measured.state_bytes);
+        let slots = Plan::slots(measured, unit, memory.saturating_sub(on_their_way));
+        if let Some(disk) = disk.filter(|disk| slots > 0 && disk.slots > 0) {
             let groups = steps.div_ceil(unit);
             let per_unit = Times {
                 advance: times.advance.saturating_mul(unit),
                 record: times.record.saturating_mul(unit),
                 reverse: times.reverse.saturating_mul(unit),
-                disk_store: if disk.is_wanted { 0 } else { disk.write },
-                disk_load: if disk.is_wanted { 0 } else { disk.read },
+                disk_store: disk.write,
+                disk_load: disk.read,
                 ..times
             };
-            let with_disk = TwoLevel::new(groups, beside_disk, disk.slots, &per_unit)?;
+            let with_disk = TwoLevel::new(groups, slots, most(disk.slots), &per_unit)?;
             let time = with_disk.cost().time(&per_unit);
             let is_faster = |plan: &InBytes| time < plan.cost().time(&times);
-            if disk.is_wanted || in_memory.as_ref().map_or(true, is_faster) {
+            if in_memory.as_ref().map_or(true, is_faster) {
                 return Ok(Plan::of(with_disk, unit));
             }
         }
         match in_memory {
-            Ok(schedule) => Ok(Plan { keeps_first: true, ..Plan::of(schedule, 1) }),
+            Ok(schedule) => Ok(Plan::of(schedule, 1)),
             Err(_) => Ok(Plan::of(Binomial::new(steps, Plan::slots(measured, 1, memory))?, 1)),
         }
     }
 
-    /// Where slots are.
-    pub(crate) fn place(&self) -> impl Fn(Slot) -> usize + use<> {
-        let (first, in_memory) = (usize::from(self.keeps_first), self.in_memory);
-        move |slot| match slot {
-            Slot::Memory(k) if k >= DISK => k,
-            Slot::Memory(k) if k >= in_memory => DISK + (k - in_memory),
-            Slot::Memory(k) => k + first,
-            Slot::Disk(k) => DISK + k,
+    /// The plan that takes least memory, whatever it costs.
+    pub(crate) fn least(steps: u64) -> Result<Plan, Impossible> {
+        Ok(Plan::of(Binomial::new(steps, 1)?, 1))
+    }
+
+    /// Into how many parts the first sweep of a run is cut that can be resumed.
+    pub(crate) fn parts(steps: u64, measured: &Measured, room: &Room) -> u64 {
+        let Some((disk, every)) = room.disk.and_then(|disk| Some((disk, disk.every?))) else {
+            return 1;
+        };
+        let step = [measured.advance, measured.record, measured.reverse];
+        let time = step.iter().fold(1, |sum: u64, t| sum.saturating_add(*t)).saturating_mul(steps);
+        // As many as it takes for the records of one to fit, and what is lost is soon done again; but writing takes time, and half
+        // of the slots are for what lies between.
+        let fit = measured.record_bytes.saturating_mul(steps) / (room.memory / 2).max(1);
+        let cheap = time / FOR_DISK / disk.write.saturating_add(disk.read).max(1);
+        let wanted = time.checked_div(every).map_or(u64::MAX, |wanted| wanted.max(fit).min(cheap));
+        wanted.min(disk.slots.div_ceil(2)).min(steps).saturating_add(1)
+    }
+
+    /// How a loop whose end is not known is run: how many steps are one to it, how many states it stores, and how many of
+    /// them in memory.
+    pub(crate) fn online(measured: &Measured, room: &Room) -> (u64, usize, usize) {
+        let Room { memory, disk } = *room;
+        let state = measured.state_bytes.saturating_add(PER_POINT);
+        let unit = Plan::unit(measured, memory);
+        let records = measured.record_bytes.saturating_mul(unit);
+        let slots = |memory: u64| most(memory.saturating_sub(records) / state);
+        let Some(disk) = disk else { return (unit, slots(memory), slots(memory)) };
+        let on_their_way = ON_THEIR_WAY.saturating_mul(measured.state_bytes);
+        let in_memory = slots(memory.saturating_sub(on_their_way));
+        let in_memory = if disk.every.is_some() { in_memory.min(1) } else { in_memory };
+        let mut between = disk.write.saturating_mul(FOR_DISK);
+        if disk.every == Some(0) {
+            between = 0;
         }
+        let unit = unit.max(between / measured.advance.max(1));
+        (unit, in_memory, in_memory.saturating_add(most(disk.slots)))
     }
 
     /// How many steps of a loop whose end is not known are recorded together.
@@ -163,13 +170,17 @@ impl Plan {
     }
 
     /// How many states fit beside the records of a unit.
-    pub(crate) fn slots(measured: &Measured, unit: u64, memory: u64) -> usize {
+    fn slots(measured: &Measured, unit: u64, memory: u64) -> usize {
         let records = measured.record_bytes.saturating_mul(unit);
-        let slots = memory.saturating_sub(records) / Plan::slot_bytes(measured);
-        usize::try_from(slots).unwrap_or(usize::MAX).min(MOST_SLOTS)
+        most(memory.saturating_sub(records) / Plan::slot_bytes(measured))
     }
 
-    fn slot_bytes(measured: &Measured) -> u64 {
+    pub(crate) fn slot_bytes(measured: &Measured) -> u64 {
         measured.state_bytes.saturating_add(PER_SLOT)
     }
+}
+
+/// A number of slots.
+fn most(slots: u64) -> usize {
+    usize::try_from(slots).unwrap_or(usize::MAX).min(MOST_SLOTS)
 }

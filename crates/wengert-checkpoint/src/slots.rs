@@ -18,6 +18,8 @@ pub(crate) struct Slots {
     others: HashMap<usize, Box<[u8]>>,
     /// One more than the step of the state at each place, 0 where there is none.
     steps: Vec<u64>,
+    /// Places that held something and do no more; some may again.
+    freed: Vec<usize>,
     bytes: u64,
 }
 
@@ -25,6 +27,16 @@ impl Slots {
     /// Places for states of this size.
     pub(crate) fn new(usual: u64) -> Slots {
         Slots { usual: usize::try_from(usual).unwrap_or(usize::MAX), ..Slots::default() }
+    }
+
+    /// A place that holds nothing: the first one, or one that became free a short while ago.
+    pub(crate) fn vacant(&mut self) -> usize {
+        while let Some(slot) = self.freed.pop() {
+            if self.step(slot).is_none() {
+                return slot;
+            }
+        }
+        self.steps.len()
     }
 
     /// How many places a block has.
@@ -73,23 +85,11 @@ impl Slots {
 
     /// The place holds nothing any more.
     pub(crate) fn free(&mut self, slot: usize) {
-        let held = self.get(slot).map_or(0, |state| state.len() as u64);
-        self.bytes -= held;
+        let Some(state) = self.get(slot) else { return };
+        self.bytes -= state.len() as u64;
         self.others.remove(&slot);
-        if let Some(step) = self.steps.get_mut(slot) {
-            *step = 0;
-        }
-    }
-
-    /// No place holds anything.
-    pub(crate) fn clear(&mut self) {
-        (0..self.steps.len()).for_each(|slot| self.free(slot));
-    }
-
-    /// The steps of all states that are held, with their places.
-    pub(crate) fn held(&self) -> Vec<(u64, usize)> {
-        let held = self.steps.iter().enumerate().filter(|(_, step)| **step > 0);
-        held.map(|(slot, step)| (step - 1, slot)).collect()
+        self.steps[slot] = 0;
+        self.freed.push(slot);
     }
 
     /// Bytes of all states that are held.
@@ -125,10 +125,25 @@ mod tests {
             }
         }
         assert!(slots.get(1).is_none() && slots.get(10_000_000).is_none());
-        assert_eq!(slots.held()[1], (1, 700));
-        slots.clear();
+        assert_eq!((slots.step(700), slots.step(701)), (Some(1), None));
+        (0..sizes.len()).for_each(|slot| slots.free(700 * slot));
         assert_eq!(slots.bytes(), 0);
         assert!(slots.get(700).is_none());
+    }
+
+    #[test]
+    fn what_is_vacant_holds_nothing() {
+        let mut slots = Slots::new(8);
+        let mut held = Vec::new();
+        for step in 0..1000u64 {
+            let slot = slots.vacant();
+            assert!(!held.contains(&slot) && slot <= held.len() + 1, "{slot}");
+            slots.put(slot, step, 8).unwrap();
+            held.push(slot);
+            if step % 3 > 0 {
+                slots.free(held.swap_remove(step as usize * 7 % held.len()));
+            }
+        }
     }
 
     #[test]
