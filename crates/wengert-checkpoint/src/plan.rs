@@ -109,7 +109,11 @@ impl Plan {
                 disk_load: disk.read,
                 ..times
             };
-            let with_disk = TwoLevel::new(groups, slots, most(disk.slots), &per_unit)?;
+            // A table of so many sums has at most the two thirds power of that as entries.
+            let entries = effort.bytes / 32;
+            let sums = effort.sums.min(entries.saturating_mul(entries.isqrt()));
+            let on_disk = most(disk.slots);
+            let with_disk = TwoLevel::with_effort(groups, slots, on_disk, &per_unit, sums)?;
             let time = with_disk.cost().time(&per_unit);
             let is_faster = |plan: &InBytes| time < plan.cost().time(&times);
             if in_memory.as_ref().map_or(true, is_faster) {

@@ -417,6 +417,17 @@ pub(crate) fn wrt(by: &By) -> Wrt {
     }
 }
 
+/// The folder for states: one that is named with its size, or one in which a run was left.
+fn disk(running: &Running) -> Option<wengert::Disk> {
+    let given = running.disk.as_ref();
+    let (folder, bytes) = match (given, &running.resume) {
+        (Some(disk), _) => (disk.folder.clone(), disk.bytes),
+        (None, Some(folder)) => (folder.clone(), u64::MAX),
+        (None, None) => return None,
+    };
+    Some(wengert::Disk { folder, bytes, resume: running.resume.is_some(), fsync: running.fsync })
+}
+
 fn options(running: &Running) -> Options {
     Options {
         backend: match running.backend {
@@ -428,7 +439,7 @@ fn options(running: &Running) -> Options {
         max_iterations: running.max_iterations,
         tape_limit: running.tape_limit.map(|bytes| bytes.0),
         memory: running.memory.map(|bytes| bytes.0),
-        disk: running.disk.as_ref().map(|disk| (disk.folder.clone(), disk.bytes)),
+        disk: disk(running),
         interrupt: Some(progress::interrupt()),
         threads: running.threads.map(usize::from),
         ..Options::default()

@@ -197,9 +197,17 @@ struct Running {
     memory: Option<Bytes>,
 
     /// A folder for states of loops beside the memory, and how many bytes they may take there, as in `run/:10GiB`. What is
-    /// written there is removed at the end.
+    /// written there is removed at the end; a run that was killed leaves it.
     #[arg(long, value_name = "FOLDER:BYTES", requires = "memory")]
     disk: Option<Disk>,
+
+    /// Go on with a run that was left in this folder: the same command, with this.
+    #[arg(long, value_name = "FOLDER", requires = "memory")]
+    resume: Option<PathBuf>,
+
+    /// What is written to the folder survives a loss of power.
+    #[arg(long)]
+    fsync: bool,
 
     /// Arguments that have one value per member of a batch along their first axis, separated by commas: runs all
     /// members. Derivatives by the other arguments are summed over them.

@@ -16,10 +16,10 @@ use crate::context::Context;
 use crate::jit::abi_slots;
 use crate::jit::link::{Plan, Shape, Signature, Step};
 use crate::kernel::operand;
+use crate::program::OnDisk;
 use std::ops::Range;
-use std::path::PathBuf;
 use std::slice;
-use wengert_checkpoint::{Disk, Done, Error, Fingerprint, Run, Steps};
+use wengert_checkpoint::{Done, Error, Fingerprint, Folder, Run, Steps};
 use wengert_core::fault::FaultKind;
 use wengert_core::ir::{Phase, Type};
 use wengert_core::ops::kernels::Operand;
@@ -31,8 +31,7 @@ use wengert_core::ops::{Data, Elem};
 pub(crate) struct Budget {
     /// Bytes for the states and records of every loop.
     memory: Option<u64>,
-    /// A folder, and bytes in it.
-    disk: Option<(PathBuf, u64)>,
+    disk: Option<OnDisk>,
     /// How many loops have been begun.
     begun: usize,
     open: Vec<Open>,
@@ -78,16 +77,17 @@ impl Place {
 }
 
 impl Budget {
-    pub(crate) fn new(memory: Option<u64>, disk: Option<(PathBuf, u64)>) -> Budget {
+    pub(crate) fn new(memory: Option<u64>, disk: Option<OnDisk>) -> Budget {
         Budget { memory, disk, ..Budget::default() }
     }
 
-    /// What one of so many loops may have on disk.
-    fn disk_for(&mut self, loops: u64, owner: u64) -> Result<Option<Disk>, Failed> {
+    /// Where one of so many loops keeps states on disk, and whether it goes on with what is there.
+    fn folder(&mut self, loops: u64, owner: u64) -> Option<(Folder, bool)> {
         self.begun += 1;
-        let Some((folder, bytes)) = &self.disk else { return Ok(None) };
-        let folder = folder.join(format!("loop-{}", self.begun));
-        Ok(Some(Disk::new(folder, bytes / loops, owner)?))
+        let OnDisk { folder, bytes, program, resumed, synced } = self.disk.as_ref()?;
+        let path = folder.join(format!("loop-{}", self.begun));
+        let owner = owner ^ program.rotate_left(17);
+        Some((Folder { path, bytes: bytes / loops, owner, synced: *synced }, *resumed))
     }
 
     /// Iterations that were run more than once.
@@ -188,6 +188,8 @@ struct Loop<'c, 'p> {
     place: Place,
     /// What is carried: where the words of each value begin, and its type.
     carries: Vec<(usize, Type)>,
+    /// The same of what the second sweep carries.
+    adjoints: Vec<(usize, Type)>,
     /// The words of what is carried; those of arrays belong to the loop.
     live: Vec<u64>,
     /// The tape.
@@ -254,9 +256,6 @@ impl<'c, 'p> Of<'c, 'p> {
     /// The loop with what it captures, before its first sweep.
     fn steps(&self, place: Place, captures: &[u64]) -> Loop<'c, 'p> {
         let Of { context, plan, shape, advance } = *self;
-        let start = shape.record.slots(0..2).end;
-        let carried = 2..2 + shape.carries;
-        let value = |k: usize| (shape.record.slots(0..k).end - start, shape.record.params[k].0);
         Loop {
             context,
             plan,
@@ -264,7 +263,8 @@ impl<'c, 'p> Of<'c, 'p> {
             record: Way::new(plan.record, &shape.record, 2, shape.carries, captures),
             reverse: None,
             place,
-            carries: carried.map(value).collect(),
+            carries: values(&shape.record, 2, shape.carries),
+            adjoints: values(&shape.reverse, 3, shape.state),
             live: Vec::new(),
             top: place.base,
             back: Vec::new(),
@@ -311,9 +311,12 @@ impl<'c, 'p> Of<'c, 'p> {
         let mut steps = self.steps(place, &captures);
         steps.live = live;
         // States are those of this loop, begun so.
-        let owner = steps.fingerprint() ^ length.rotate_left(32);
-        if let Some(disk) = self.context().budget.disk_for(loops, owner)? {
-            run = run.with_disk(disk);
+        let captured = 2 + shape.carries..record.params.len() - 1;
+        let captured = values(record, captured.start, captured.len());
+        let owner =
+            steps.fingerprint() ^ fingerprint(&captured, &captures) ^ length.rotate_left(32);
+        if let Some((folder, resumed)) = self.context().budget.folder(loops, owner) {
+            run = if resumed { run.resumed(&folder)? } else { run.in_folder(&folder)? };
         }
         run.forward(&mut steps)?;
         *self.plan.measured.lock().unwrap_or_else(|e| e.into_inner()) = run.measured().copied();
@@ -507,90 +510,51 @@ impl Steps for Loop<'_, '_> {
     }
 
     fn state_bytes(&self) -> u64 {
-        if self.live.is_empty() {
-            return 0;
-        }
-        let bytes = self.carries.iter().map(|(at, ty)| match ty.is_array() {
-            true => {
-                let (elem, count) = extent(*ty, &self.live[*at..]);
-                8 * ty.rank() + count * size(elem)
-            }
-            false => 8,
-        });
-        bytes.sum::<usize>() as u64
+        bytes_in(&self.carries, &self.live)
     }
 
-    fn save(&self, mut to: &mut [u8]) {
-        for (at, ty) in &self.carries {
-            let (at, ty) = (*at, *ty);
-            let words = &self.live[at..at + abi_slots(&[ty])];
-            let plain = if ty.is_array() { &words[1..] } else { words };
-            for word in plain {
-                if let Some(place) = to.split_off_mut(..8) {
-                    place.copy_from_slice(&word.to_le_bytes());
-                }
-            }
-            if ty.is_array() {
-                let (elem, count) = extent(ty, words);
-                // SAFETY: the words are those of an array that is alive.
-                let elements = unsafe { bytes_of(words[0], elem, count) };
-                if let Some(place) = to.split_off_mut(..elements.len()) {
-                    place.copy_from_slice(elements);
-                }
+    fn save(&self, to: &mut [u8]) {
+        save(&self.carries, &self.live, to);
+    }
+
+    fn load(&mut self, from: &[u8]) -> Result<(), u32> {
+        self.drop_live();
+        // SAFETY: as in `context`.
+        let context = unsafe { &mut *self.context };
+        load(&mut context.arrays, &self.carries, &mut self.live, from).map_err(|bytes| {
+            context.stop(self.plan.stopped, FaultKind::OutOfMemory(bytes));
+            1
+        })
+    }
+
+    fn adjoint_bytes(&self) -> u64 {
+        bytes_in(&self.adjoints, &self.back)
+    }
+
+    fn save_adjoint(&self, to: &mut [u8]) {
+        save(&self.adjoints, &self.back, to);
+    }
+
+    fn load_adjoint(&mut self, from: &[u8]) -> Result<(), u32> {
+        // SAFETY: as in `context`.
+        let context = unsafe { &mut *self.context };
+        let lent = self.reverse.as_ref().map_or(&[][..], |way| &way.lent);
+        for (at, _) in self.adjoints.iter().filter(|(_, ty)| ty.is_array()) {
+            // What was lent belongs to the caller.
+            if self.owns_back || !lent.contains(at) {
+                context.arrays.free(self.back[*at] as usize);
             }
         }
+        self.back.clear();
+        self.owns_back = true;
+        load(&mut context.arrays, &self.adjoints, &mut self.back, from).map_err(|bytes| {
+            context.stop(self.plan.stopped, FaultKind::OutOfMemory(bytes));
+            1
+        })
     }
 
     fn fingerprint(&self) -> u64 {
-        let mut print = Fingerprint::new();
-        for (at, ty) in &self.carries {
-            let words = &self.live[*at..*at + abi_slots(&[*ty])];
-            if !ty.is_array() {
-                match ty {
-                    Type::F64 => print.floats(&[f64::from_bits(words[0])]),
-                    _ => print.word(words[0]),
-                }
-                continue;
-            }
-            words[1..].iter().for_each(|dim| print.word(*dim));
-            // SAFETY: the words are those of an array of that type that is alive.
-            match unsafe { operand(*ty, words) } {
-                Operand::Array(_, Elements::F64(x)) => print.floats(x),
-                _ => {
-                    let (elem, count) = extent(*ty, words);
-                    // SAFETY: as above.
-                    print.bytes(unsafe { bytes_of(words[0], elem, count) });
-                }
-            }
-        }
-        print.finish()
-    }
-
-    fn load(&mut self, mut from: &[u8]) -> Result<(), u32> {
-        fn word(from: &mut &[u8]) -> u64 {
-            let word = from.split_off(..8).and_then(|word| word.try_into().ok());
-            word.map_or(0, u64::from_le_bytes)
-        }
-        self.drop_live();
-        for k in 0..self.carries.len() {
-            let (at, ty) = self.carries[k];
-            if !ty.is_array() {
-                self.live.push(word(&mut from));
-                continue;
-            }
-            self.live.push(0);
-            self.live.extend((0..ty.rank()).map(|_| word(&mut from)));
-            let (elem, count) = extent(ty, &self.live[at..]);
-            let elements = from.split_off(..count * size(elem)).unwrap_or_default();
-            // SAFETY: as in `context`.
-            let context = unsafe { &mut *self.context };
-            let Some(address) = array_of(&mut context.arrays, elem, count, elements) else {
-                context.stop(self.plan.stopped, FaultKind::OutOfMemory(elements.len() as u64));
-                return Err(1);
-            };
-            self.live[at] = address as u64;
-        }
-        Ok(())
+        fingerprint(&self.carries, &self.live)
     }
 }
 
@@ -612,6 +576,101 @@ impl Loop<'_, '_> {
 unsafe fn bytes_of<'a>(address: u64, elem: Elem, count: usize) -> &'a [u8] {
     // SAFETY: as the caller promises; elements have no bytes between them.
     unsafe { slice::from_raw_parts(address as usize as *const u8, count * size(elem)) }
+}
+
+/// Some of a function's parameters: where the words of each begin, from those of the first, and its type.
+fn values(of: &Signature, first: usize, count: usize) -> Vec<(usize, Type)> {
+    let start = of.slots(0..first).end;
+    let value = |k: usize| (of.slots(0..k).end - start, of.params[k].0);
+    (first..first + count).map(value).collect()
+}
+
+/// How many bytes values take where they are saved; none where there are none.
+fn bytes_in(values: &[(usize, Type)], words: &[u64]) -> u64 {
+    if words.is_empty() {
+        return 0;
+    }
+    let bytes = values.iter().map(|(at, ty)| match ty.is_array() {
+        true => {
+            let (elem, count) = extent(*ty, &words[*at..]);
+            8 * ty.rank() + count * size(elem)
+        }
+        false => 8,
+    });
+    bytes.sum::<usize>() as u64
+}
+
+/// Writes values, arrays as their dimensions and elements.
+fn save(values: &[(usize, Type)], words: &[u64], mut to: &mut [u8]) {
+    for (at, ty) in values {
+        let words = &words[*at..*at + abi_slots(&[*ty])];
+        let plain = if ty.is_array() { &words[1..] } else { words };
+        for word in plain {
+            if let Some(place) = to.split_off_mut(..8) {
+                place.copy_from_slice(&word.to_le_bytes());
+            }
+        }
+        if ty.is_array() {
+            let (elem, count) = extent(*ty, words);
+            // SAFETY: the words are those of an array that is alive.
+            let elements = unsafe { bytes_of(words[0], elem, count) };
+            if let Some(place) = to.split_off_mut(..elements.len()) {
+                place.copy_from_slice(elements);
+            }
+        }
+    }
+}
+
+/// Reads values that were saved, arrays as new ones; where there is no memory for one, gives back how many bytes it needs.
+fn load(
+    arrays: &mut Arrays,
+    values: &[(usize, Type)],
+    words: &mut Vec<u64>,
+    mut from: &[u8],
+) -> Result<(), u64> {
+    fn word(from: &mut &[u8]) -> u64 {
+        let word = from.split_off(..8).and_then(|word| word.try_into().ok());
+        word.map_or(0, u64::from_le_bytes)
+    }
+    for (at, ty) in values {
+        if !ty.is_array() {
+            words.push(word(&mut from));
+            continue;
+        }
+        words.push(0);
+        words.extend((0..ty.rank()).map(|_| word(&mut from)));
+        let (elem, count) = extent(*ty, &words[*at..]);
+        let elements = from.split_off(..count * size(elem)).unwrap_or_default();
+        let address = array_of(arrays, elem, count, elements).ok_or(elements.len() as u64)?;
+        words[*at] = address as u64;
+    }
+    Ok(())
+}
+
+/// A number that tells values from others.
+fn fingerprint(values: &[(usize, Type)], words: &[u64]) -> u64 {
+    let mut print = Fingerprint::new();
+    for (at, ty) in values {
+        let words = &words[*at..*at + abi_slots(&[*ty])];
+        if !ty.is_array() {
+            match ty {
+                Type::F64 => print.floats(&[f64::from_bits(words[0])]),
+                _ => print.word(words[0]),
+            }
+            continue;
+        }
+        words[1..].iter().for_each(|dim| print.word(*dim));
+        // SAFETY: the words are those of an array of that type that is alive.
+        match unsafe { operand(*ty, words) } {
+            Operand::Array(_, Elements::F64(x)) => print.floats(x),
+            _ => {
+                let (elem, count) = extent(*ty, words);
+                // SAFETY: as above.
+                print.bytes(unsafe { bytes_of(words[0], elem, count) });
+            }
+        }
+    }
+    print.finish()
 }
 
 /// A copy of an array, given its words.

@@ -108,8 +108,8 @@ pub struct Options {
     pub interrupt: Option<Arc<AtomicBool>>,
     /// Bytes for what the reversal of loops needs: states and records. Loops that need more are run again in part. It changes no bit.
     pub memory: Option<u64>,
-    /// A folder for states of such loops beside the memory, and how many bytes they may take there.
-    pub disk: Option<(PathBuf, u64)>,
+    /// A folder for states of such loops beside the memory.
+    pub disk: Option<OnDisk>,
     /// How many threads parallel loops run on; as many as the machine has cores where it is not said. It changes no
     /// bit.
     pub threads: Option<NonZeroUsize>,
@@ -126,6 +126,21 @@ impl Default for Options {
             threads: None,
         }
     }
+}
+
+/// A folder for states of loops, from which another process can go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OnDisk {
+    /// Where.
+    pub folder: PathBuf,
+    /// How many bytes states may take there.
+    pub bytes: u64,
+    /// A number that tells the program from others.
+    pub program: u64,
+    /// Whether to go on with what was left there.
+    pub resumed: bool,
+    /// Whether what is written survives a loss of power.
+    pub synced: bool,
 }
 
 /// What a run took.

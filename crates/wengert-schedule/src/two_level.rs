@@ -21,7 +21,7 @@ use crate::schedule::{Impossible, Schedule};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// How many sums a table may take to compute.
+/// How many sums a table may take to compute, if nothing else is said.
 const WORK: u64 = 20_000_000;
 
 /// What takes longer than can be told. Sums of a few such numbers fit.
@@ -77,14 +77,27 @@ impl TwoLevel {
         disk_slots: usize,
         times: &Times,
     ) -> Result<TwoLevel, Impossible> {
+        TwoLevel::with_effort(steps, slots, disk_slots, times, WORK)
+    }
+
+    /// The same with no more than so many sums, about a nanosecond each, to find the way. Fewer, and states on disk are at multiples
+    /// of a larger number of steps.
+    pub fn with_effort(
+        steps: u64,
+        slots: usize,
+        disk_slots: usize,
+        times: &Times,
+        sums: u64,
+    ) -> Result<TwoLevel, Impossible> {
         if steps > 1 && slots == 0 {
             return Err(Impossible::NoSlot);
         }
         let slots = slots as u64;
         let disk_slots = (disk_slots as u64).min(steps);
         // Few rows and many groups; or so many slots for fewer groups that they are never too few, and one row will do.
-        let few = steps.min((2 * WORK / disk_slots.max(1)).isqrt());
-        let many = steps.min(disk_slots).min((2 * WORK).isqrt());
+        let sums = sums.saturating_mul(2);
+        let few = steps.min((sums / disk_slots.max(1)).isqrt().max(1));
+        let many = steps.min(disk_slots).min(sums.isqrt());
         let candidates = [few, many].into_iter().filter(|groups| *groups > 0 || steps == 0);
         let tables = candidates.map(|groups| Table::new(steps, groups, slots, disk_slots, times));
         let table = tables.min_by_key(Table::time).ok_or(Impossible::NoSlot)?;

@@ -3,6 +3,7 @@
 use crate::options::{Backend, Options};
 use crate::value::Value;
 use std::borrow::Borrow;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZeroUsize;
 use std::time::Instant;
 use wengert_core::check::Engine;
@@ -17,6 +18,8 @@ use wengert_runtime as runtime;
 pub(crate) struct Executable {
     entry: String,
     code: Code,
+    /// Tells the program from others.
+    number: u64,
 }
 
 #[derive(Debug)]
@@ -38,6 +41,9 @@ pub(crate) struct Ran {
 
 impl Executable {
     pub(crate) fn new(module: Module, entry: String, backend: Backend) -> Result<Self, Diagnostic> {
+        let mut hasher = DefaultHasher::new();
+        (&module, &entry).hash(&mut hasher);
+        let number = hasher.finish();
         let code = match backend {
             Backend::Interp => Code::Interp(module),
             Backend::Jit => {
@@ -53,7 +59,7 @@ impl Executable {
                 Code::Auto(Box::new(program.map_err(not_compiled)?))
             }
         };
-        Ok(Executable { entry, code })
+        Ok(Executable { entry, code, number })
     }
 
     /// The arguments fit the entry's parameters; its tape, if it has one, is not among them.
@@ -66,11 +72,11 @@ impl Executable {
         let ((values, took), backend) = match &self.code {
             Code::Interp(module) => (self.interpret(module, args, options)?, Backend::Interp),
             Code::Native(program, backend) => {
-                let (args, limits) = (native_args(args), limits(options));
+                let (args, limits) = (native_args(args), self.limits(options));
                 (native(program.call(&self.entry, &args, &limits))?, *backend)
             }
             Code::Auto(program) => {
-                let (args, limits) = (native_args(args), limits(options));
+                let (args, limits) = (native_args(args), self.limits(options));
                 let backend = if program.is_through_c() { Backend::Cc } else { Backend::Jit };
                 (native(program.call(&self.entry, &args, &limits))?, backend)
             }
@@ -78,6 +84,26 @@ impl Executable {
         let runtime::Stats { tape_peak_bytes: tape_bytes, run_again, .. } = took;
         let seconds = start.elapsed().as_secs_f64();
         Ok(Ran { values, tape_bytes, run_again, seconds, backend })
+    }
+
+    fn limits(&self, options: &Options) -> runtime::Options {
+        // A member of a batch is one of many already.
+        let threads =
+            if rayon::current_thread_index().is_some() { Some(1) } else { options.threads };
+        runtime::Options {
+            max_iterations: options.max_iterations,
+            tape_limit: options.tape_limit,
+            interrupt: options.interrupt.clone(),
+            memory: options.memory,
+            disk: options.disk.as_ref().map(|disk| runtime::OnDisk {
+                folder: disk.folder.clone(),
+                bytes: disk.bytes,
+                program: self.number,
+                resumed: disk.resume,
+                synced: disk.fsync,
+            }),
+            threads: threads.and_then(NonZeroUsize::new),
+        }
     }
 
     fn interpret<V: Borrow<Value>>(
@@ -101,19 +127,6 @@ impl Executable {
 
 fn native_args<V: Borrow<Value>>(args: &[V]) -> Vec<runtime::Arg<'_>> {
     args.iter().map(|v| v.borrow().to_arg()).collect()
-}
-
-fn limits(options: &Options) -> runtime::Options {
-    // A member of a batch is one of many already.
-    let threads = if rayon::current_thread_index().is_some() { Some(1) } else { options.threads };
-    runtime::Options {
-        max_iterations: options.max_iterations,
-        tape_limit: options.tape_limit,
-        interrupt: options.interrupt.clone(),
-        memory: options.memory,
-        disk: options.disk.clone(),
-        threads: threads.and_then(NonZeroUsize::new),
-    }
 }
 
 /// What native code gave.

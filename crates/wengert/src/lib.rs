@@ -81,7 +81,7 @@ pub use error::{Error, ErrorKind};
 pub use explain::{explain, explanations};
 pub use function::{Evaluation, Function};
 pub use inspect::Inspection;
-pub use options::{Backend, Mode, Options, Stats};
+pub use options::{Backend, Disk, Mode, Options, Stats};
 pub use source::Source;
 pub use sparse::{SparseDerivative, SparseMatrix};
 pub use stages::Stage;

@@ -54,14 +54,29 @@ pub struct Options {
     /// them; that takes longer and changes no bit. Native code, first derivatives, no batches; parallel loops keep
     /// everything. Without it everything is kept.
     pub memory: Option<u64>,
-    /// A folder where loops may keep states beside the memory, and how many bytes they may take there; only with
-    /// `memory`. Files in it are removed at the end.
-    pub disk: Option<(PathBuf, u64)>,
+    /// A folder where loops keep states beside the memory; see [`Disk`]. Only with `memory`.
+    pub disk: Option<Disk>,
     /// Set it to `true` from another thread to end a run with an error. Native code only.
     pub interrupt: Option<Arc<AtomicBool>>,
     /// How many threads run the members of a batch; as many as the machine has cores where it is not said. It
     /// changes no bit.
     pub threads: Option<usize>,
+}
+
+/// A folder where loops keep states, and where they stand, beside the memory that is allowed.
+///
+/// What is there is removed when the gradient is there. A process that was cut off leaves it, and another one can go on
+/// with it: the same function with the same arguments and `resume`, to the same bits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disk {
+    /// The folder. It is made where there is none.
+    pub folder: PathBuf,
+    /// How many bytes states may take there.
+    pub bytes: u64,
+    /// Whether to go on with what was left there; where nothing was left, it begins.
+    pub resume: bool,
+    /// Whether what is written survives a loss of power, too. It takes longer.
+    pub fsync: bool,
 }
 
 impl Default for Options {

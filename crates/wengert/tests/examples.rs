@@ -2,7 +2,7 @@
 //! code and the interpreter, which must agree to the bit; and what the C compiler makes of it.
 
 use serde_json::Value as Json;
-use wengert::{Arg, Args, Array, Backend, Function, Options, Value};
+use wengert::{Arg, Args, Array, Backend, Disk, Function, Options, Value};
 use wengert_runtime::cc::toolchain::Toolchain;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
@@ -217,7 +217,10 @@ fn every_other_example_through_c() {
 fn every_example_in_little_memory() {
     let (mut in_little, mut again, mut too_little) = (0, 0, 0);
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("states");
-    let disk = || Some((folder.clone(), 1_000_000));
+    let disk = || {
+        let (folder, bytes) = (folder.clone(), 1_000_000);
+        Some(Disk { folder, bytes, resume: false, fsync: false })
+    };
     for record in &records() {
         let case = Case::new(record);
         let file = &record["file"];
