@@ -1,11 +1,12 @@
 //! Gradients of long loops in the memory you allow.
 //!
-//! What is to be done is [`Steps`], written by hand or compiled; [`Run`] does it within a number of bytes.
+//! What is to be done is [`Steps`], written by hand or compiled; [`Run`] does it within a number of bytes. Steps that can be taken back
+//! are [`Unstep`], and [`Inverted`] takes them back.
 //!
 //! # Reading order
 //!
 //! `steps` (what a loop must be able to do), `drive` (what is done with it), `plan` (which schedule), `slots` and `disk` (where states lie), `journal` (where a run stands),
-//! `fingerprint` (how they are told apart).
+//! `fingerprint` (how they are told apart); `invert` (loops whose steps can be taken back) stands by itself.
 #![forbid(unsafe_code)]
 
 #[cfg(doctest)]
@@ -15,6 +16,7 @@ struct Readme;
 mod disk;
 mod drive;
 mod fingerprint;
+mod invert;
 mod journal;
 mod plan;
 mod slots;
@@ -23,5 +25,6 @@ mod steps;
 pub use disk::{Disk, DiskError, Folder};
 pub use drive::{Done, Error, Run};
 pub use fingerprint::Fingerprint;
+pub use invert::{Distance, Drift, InvertError, Inverted, Unstep, Unwound};
 pub use plan::Measured;
 pub use steps::Steps;
