@@ -251,6 +251,48 @@ fn the_gradient_is_that_of_differences() {
     }
 }
 
+/// In a box with fixed walls, sound is that of the source and of its images behind the walls.
+#[test]
+fn waves_are_those_of_theory() {
+    let setup = Setup { size: 16, steps: 70, sponge: 0 };
+    let speed = 3000.0;
+    let traces = setup.traces(&vec![speed; setup.points()]).unwrap();
+    let receivers = setup.receivers();
+    // Ten metres from point to point; the source has twenty-five hertz and is highest when a period has passed.
+    let wavelet = |time: f64| {
+        let square = (std::f64::consts::PI * 25.0 * (time - 1.0 / 25.0)).powi(2);
+        (1.0 - 2.0 * square) * (-square).exp()
+    };
+    // A wall turns the sign.
+    let images = |at: f64| {
+        [-2, -1, 0, 1, 2]
+            .map(|k| [(30.0 * f64::from(k) + at, 1.0), (30.0 * f64::from(k) - at, -1.0)])
+    };
+    let (across, down) = (images(8.0), images(2.0));
+    let (across, down) = (across.as_flattened(), down.as_flattened());
+    let (mut apart, mut all) = (0.0, 0.0);
+    for (step, heard) in traces.chunks_exact(receivers.len()).enumerate() {
+        let time = (step + 1) as f64 * wave::STEP;
+        for (heard, at) in heard.iter().zip(&receivers) {
+            let mut wanted = 0.0;
+            for (x, sign_x) in across {
+                for (y, sign_y) in across {
+                    for (z, sign_z) in down {
+                        let [dx, dy, dz] = [(at % 16) as f64 - x, 8.0 - y, 13.0 - z];
+                        let distance = 10.0 * (dx * dx + dy * dy + dz * dz).sqrt();
+                        let loudness = 10.0 / (4.0 * std::f64::consts::PI * distance);
+                        wanted +=
+                            sign_x * sign_y * sign_z * loudness * wavelet(time - distance / speed);
+                    }
+                }
+            }
+            apart += (heard - wanted).powi(2);
+            all += wanted.powi(2);
+        }
+    }
+    assert!(all > 0.0 && apart < 0.03 * all, "{apart} {all}");
+}
+
 #[test]
 fn a_sponge_swallows_waves() {
     let late = |sponge| {
@@ -268,9 +310,10 @@ fn steps_taken_back() {
     let setup = Setup { size: 12, steps: 300, sponge: 0 };
     let all = everything(setup);
     let largest = all.gradient().iter().fold(0.0f64, |most, x| most.max(x.abs()));
-    for every in [1, 40, 300] {
-        let memory = (setup.steps.div_ceil(every) + 1) * STATE + RECORD;
-        let mut run = Inverted::new(memory, setup.steps).storing_every(every).within(1e-12);
+    for (every, unit) in [(1, 1), (40, 1), (300, 1), (300, 7)] {
+        let memory = (setup.steps.div_ceil(every) + 1) * STATE + unit * RECORD;
+        let mut run = Inverted::new(memory, setup.steps).storing_every(every).recording(unit);
+        run = run.within(1e-12);
         let mut wave = begin(setup);
         run.forward(&mut wave).unwrap();
         run.backward(&mut wave).unwrap();
@@ -302,6 +345,24 @@ fn states_of_another_size_are_refused() {
     let mut adjoint = vec![0; wave.adjoint_bytes() as usize];
     wave.save_adjoint(&mut adjoint);
     assert!(wave.load_adjoint(&adjoint).is_ok() && wave.load_adjoint(&adjoint[8..]).is_err());
+}
+
+/// What tells problems from each other in a folder.
+#[test]
+fn other_problems_have_other_numbers() {
+    let (known, slow) = (SMALL.known_model().unwrap(), SMALL.true_model().unwrap());
+    let observed = SMALL.traces(&slow).unwrap();
+    let owner = |setup, speed: &[f64], observed: &[f64]| {
+        Wave::new(setup, speed, observed.to_vec()).unwrap().owner()
+    };
+    let one = owner(SMALL, &known, &observed);
+    assert_eq!(one, owner(SMALL, &known, &observed));
+    let mut other = observed.clone();
+    other[100] += 1e-12;
+    assert_ne!(one, owner(SMALL, &slow, &observed));
+    assert_ne!(one, owner(SMALL, &known, &other));
+    assert_ne!(one, owner(Setup { sponge: 1, ..SMALL }, &known, &observed));
+    assert_ne!(one, owner(Setup { steps: 59, ..SMALL }, &known, &observed));
 }
 
 #[test]
