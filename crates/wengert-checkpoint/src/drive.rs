@@ -12,111 +12,24 @@
 //! states of the part become points, some are given up, and the way back goes on from what there is. A run that is resumed
 //! begins with the points that it finds in files.
 
+mod part;
+
+use self::part::Part;
 use crate::disk::{Disk, DiskError, Folder};
 use crate::journal::{Journal, Standing};
 use crate::kept::{Kept, LAST};
+use crate::outcome::{Done, Error};
 use crate::plan::{DiskRoom, Measured, Plan, Room};
 use crate::slots::Slots;
 use crate::steps::Steps;
-use std::collections::{BTreeMap, VecDeque};
-use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use wengert_schedule::{Action, Cost, Impossible, Online, Slot};
+use wengert_schedule::{Action, Cost, Online, Slot};
 
 /// Steps that are recorded to see what records take.
 const LOOKED_AT: u64 = 8;
-
-/// How many actions are looked through for the next state on disk.
-const LOOK_AHEAD: usize = 64;
-
-/// Why a loop could not be reversed in the memory that was allowed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Error<E> {
-    /// A step has failed.
-    #[error(transparent)]
-    Step(E),
-    /// The memory allowed holds no state and the record of one step.
-    #[error(
-        "{allowed} bytes are too few: a state takes {state}, and the record of step {step} does not fit beside it; allow more memory"
-    )]
-    TooSmall {
-        /// What was allowed.
-        allowed: u64,
-        /// What a state takes.
-        state: u64,
-        /// The step that could not be recorded.
-        step: u64,
-    },
-    /// The system has no memory for a state.
-    #[error("there is no memory for a state of {0} bytes")]
-    NoMemory(u64),
-    /// The loop did something else when it was run again.
-    #[error(
-        "the loop has ended after {now} steps, and before after {before}: it does not do the same when it is run again"
-    )]
-    OtherEnd {
-        /// The first time.
-        before: u64,
-        /// Later.
-        now: u64,
-    },
-    /// A state is another one than it was the first time.
-    #[error(
-        "the state before step {0} was another one when the loop ran again: something that a step reads has changed, or it does not do the same twice"
-    )]
-    OtherState(u64),
-    /// Something is wrong with the disk.
-    #[error("{0}")]
-    Disk(String),
-    /// A schedule and its executor disagree: a fault of this crate.
-    #[error("the schedule asks for something impossible: {0}")]
-    Schedule(String),
-}
-
-impl<E> From<DiskError> for Error<E> {
-    fn from(error: DiskError) -> Self {
-        Error::Disk(error.to_string())
-    }
-}
-
-impl<E> From<Impossible> for Error<E> {
-    fn from(why: Impossible) -> Self {
-        Error::Schedule(why.to_string())
-    }
-}
-
-/// What a run has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Done {
-    /// Steps of the loop.
-    pub steps: u64,
-    /// Steps run without being recorded.
-    pub advanced: u64,
-    /// Steps recorded.
-    pub recorded: u64,
-    /// States stored.
-    pub stored: u64,
-    /// States loaded.
-    pub loaded: u64,
-    /// States written to disk; among those stored.
-    pub written: u64,
-    /// States read from disk; among those loaded.
-    pub read: u64,
-    /// The most bytes of states and records that were held at one time.
-    pub peak_bytes: u64,
-    /// How long both sweeps took.
-    pub time: Duration,
-}
-
-impl Done {
-    /// Evaluations of steps.
-    pub fn evaluations(&self) -> u64 {
-        self.advanced + self.recorded
-    }
-}
 
 /// One loop under a budget.
 pub struct Run {
@@ -141,74 +54,6 @@ pub struct Run {
     is_back: bool,
     measured: Option<Measured>,
     done: Done,
-}
-
-/// Steps that are reversed under one plan.
-struct Part {
-    plan: Plan,
-    /// The point behind which it begins, which stays until all of it is reversed.
-    base: (u64, Slot),
-    end: u64,
-    places: Places,
-    /// What comes next, as far as it has been looked at.
-    ahead: VecDeque<Action>,
-}
-
-/// Where the states are that a plan has stored, by its slots.
-#[derive(Debug, Default)]
-struct Places {
-    /// Those in memory; their steps are known there.
-    memory: Vec<Option<NonZeroUsize>>,
-    /// Steps and slots of those on disk.
-    disk: BTreeMap<usize, (u64, usize)>,
-}
-
-impl Places {
-    fn set(&mut self, slot: Slot, step: u64, place: Slot) {
-        match (slot, place) {
-            (Slot::Memory(slot), Slot::Memory(place)) => {
-                let len = self.memory.len().max(slot + 1);
-                self.memory.resize(len, None);
-                self.memory[slot] = NonZeroUsize::MIN.checked_add(place);
-            }
-            (Slot::Disk(slot) | Slot::Memory(slot), Slot::Disk(place) | Slot::Memory(place)) => {
-                self.disk.insert(slot, (step, place));
-            }
-        }
-    }
-
-    fn get(&self, slot: Slot, kept: &Kept) -> Option<(u64, Slot)> {
-        match slot {
-            Slot::Memory(slot) => {
-                let place = self.memory.get(slot).copied().flatten()?.get() - 1;
-                Some((kept.slots.step(place)?, Slot::Memory(place)))
-            }
-            Slot::Disk(slot) => self.disk.get(&slot).map(|(step, at)| (*step, Slot::Disk(*at))),
-        }
-    }
-
-    fn take(&mut self, slot: Slot, kept: &Kept) -> Option<(u64, Slot)> {
-        let found = self.get(slot, kept);
-        match slot {
-            Slot::Memory(slot) => _ = self.memory.get_mut(slot).and_then(Option::take),
-            Slot::Disk(slot) => _ = self.disk.remove(&slot),
-        }
-        found
-    }
-
-    /// All of them.
-    fn all(&self, kept: &Kept) -> Vec<(u64, Slot)> {
-        let memory = (0..self.memory.len()).map(Slot::Memory);
-        let disk = self.disk.keys().copied().map(Slot::Disk);
-        memory.chain(disk).filter_map(|slot| self.get(slot, kept)).collect()
-    }
-}
-
-impl Part {
-    /// Steps of the loop, for one of the plan.
-    fn step(&self, k: u64) -> u64 {
-        self.base.0.saturating_add(k.saturating_mul(self.plan.unit)).min(self.end)
-    }
 }
 
 impl std::fmt::Debug for Run {
@@ -629,141 +474,6 @@ impl Run {
         Ok(false)
     }
 
-    /// Begins with the part behind the last point before a step: it becomes the live state.
-    fn begin_part<S: Steps>(&mut self, steps: &mut S, end: u64) -> Result<(), Error<S::Error>> {
-        let Some(measured) = self.measured else { return Err(not_measured()) };
-        let disk = self.disk_room()?;
-        loop {
-            let Some(base) = self.kept.point_before(end) else {
-                return Err(Error::Schedule("the first state is gone".into()));
-            };
-            let room = Room { memory: self.memory_beside(base.1), disk };
-            match Plan::new(end - base.0, &measured, &room) {
-                Ok(plan) => return self.begin(steps, plan, base, end),
-                Err(Impossible::TooFewBytes { .. } | Impossible::NoSlot) => {
-                    // What does not seem to fit may do so.
-                    if !self.kept.drop_one() {
-                        let plan = Plan::least(end - base.0)?;
-                        return self.begin(steps, plan, base, end);
-                    }
-                }
-                Err(e) => return Err(e.into()),
-            }
-        }
-    }
-
-    /// The memory that points leave, but for one, which is part of what follows.
-    fn memory_beside(&self, base: Slot) -> u64 {
-        let left = self.memory.saturating_sub(self.kept.slots.bytes());
-        match base {
-            Slot::Memory(_) => left.saturating_add(self.state_bytes),
-            Slot::Disk(_) => left,
-        }
-    }
-
-    fn begin<S: Steps>(
-        &mut self,
-        steps: &mut S,
-        plan: Plan,
-        base: (u64, Slot),
-        end: u64,
-    ) -> Result<(), Error<S::Error>> {
-        self.load_point(steps, base.0)?;
-        let (places, ahead) = (Places::default(), VecDeque::new());
-        self.part = Some(Part { plan, base, end, places, ahead });
-        Ok(())
-    }
-
-    /// Carries out actions: up to the end of the first sweep, or of the part. Whether it came so far; if not, the part is
-    /// given up.
-    fn follow<S: Steps>(&mut self, steps: &mut S) -> Result<bool, Error<S::Error>> {
-        while let Some(action) = self.next_action() {
-            let Some(part) = &mut self.part else { break };
-            match action {
-                Action::Advance { from, to } => {
-                    let (from, to) = (part.step(from), part.step(to));
-                    let now = self.advance(steps, from..to)?;
-                    if now != to {
-                        return Err(Error::OtherEnd { before: self.steps.unwrap_or(to), now });
-                    }
-                }
-                Action::Record { from, to } => {
-                    let range = part.step(from)..part.step(to);
-                    let length = range.end - range.start;
-                    match self.try_record(steps, range.clone())? {
-                        Some(now) if now == range.end => {}
-                        Some(now) => {
-                            return Err(Error::OtherEnd { before: self.steps.unwrap_or(now), now });
-                        }
-                        None => {
-                            self.expect_more();
-                            let is_least = self.give_up(steps)? && length == 1;
-                            if is_least && !self.kept.drop_one() {
-                                return Err(self.too_small(range.start));
-                            }
-                            return Ok(false);
-                        }
-                    }
-                }
-                Action::Store { step, slot } => {
-                    let (step, base) = (part.step(step), part.base);
-                    // The base is there.
-                    let mut place = base.1;
-                    if step != base.0
-                        || matches!((place, slot), (Slot::Disk(_), _) | (_, Slot::Disk(_)))
-                    {
-                        place = self.kept.vacant(matches!(slot, Slot::Disk(_)));
-                        self.store(steps, step, place)?;
-                    }
-                    if let Some(part) = &mut self.part {
-                        part.places.set(slot, step, place);
-                    }
-                    self.note(steps)?;
-                }
-                Action::Load { slot, .. } => {
-                    let Some((step, place)) = part.places.get(slot, &self.kept) else {
-                        return Err(Error::Schedule(format!("{slot:?} holds nothing")));
-                    };
-                    self.load(steps, step, place)?;
-                }
-                Action::Free { slot } => {
-                    // The base stays: should records not fit, it begins there once more.
-                    let base = part.base.1;
-                    let taken = part.places.take(slot, &self.kept);
-                    if let Some((_, place)) = taken.filter(|(_, place)| *place != base) {
-                        self.kept.free(place)?;
-                    }
-                }
-                Action::PrimalDone if !self.is_back => return Ok(true),
-                Action::PrimalDone => {}
-                Action::Reverse { from, to } => {
-                    let range = part.step(from)..part.step(to);
-                    self.reverse(steps, range)?;
-                }
-            }
-            if self.is_less() {
-                self.give_up(steps)?;
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// Gives up the part: its states become points, and every record is dropped. Whether there was no state but the point it began
-    /// behind.
-    fn give_up<S: Steps>(&mut self, steps: &mut S) -> Result<bool, Error<S::Error>> {
-        steps.forget();
-        (self.live, self.is_recorded) = (None, false);
-        let Some(part) = self.part.take() else { return Ok(true) };
-        let mut others = part.places.all(&self.kept);
-        others.retain(|(_, place)| *place != part.base.1);
-        for (step, place) in &others {
-            self.kept.make_point(*step, *place)?;
-        }
-        while self.held(steps) > self.memory && self.kept.drop_one() {}
-        Ok(others.is_empty())
-    }
-
     /// Whether there is less memory than there was.
     fn is_less(&mut self) -> bool {
         let allowed = self.allowed.load(Ordering::Relaxed);
@@ -821,34 +531,6 @@ impl Run {
         }
         self.adjoint = from;
         self.note(steps)
-    }
-
-    /// The next action. On the way back the next state on disk is being read meanwhile.
-    fn next_action(&mut self) -> Option<Action> {
-        let before = self.part.as_ref().and_then(|part| self.kept.point_before(part.base.0));
-        let Part { plan, ahead, places, .. } = self.part.as_mut()?;
-        if let (true, Some(disk)) = (self.is_back, &mut self.kept.disk) {
-            let mut from_disk = |action: &Action| match action {
-                Action::Load { slot: Slot::Disk(slot), .. } => {
-                    let place = places.disk.get(slot);
-                    place.map(|(step, place)| disk.look_ahead(*place, *step)).is_some()
-                }
-                _ => false,
-            };
-            // The first one is carried out now.
-            let mut found = ahead.iter().skip(1).any(&mut from_disk);
-            while !found && ahead.len() < LOOK_AHEAD {
-                let Some(action) = plan.schedule.next() else {
-                    if let Some((step, Slot::Disk(slot))) = before {
-                        disk.look_ahead(slot, step);
-                    }
-                    break;
-                };
-                found = !ahead.is_empty() && from_disk(&action);
-                ahead.push_back(action);
-            }
-        }
-        ahead.pop_front().or_else(|| plan.schedule.next())
     }
 
     fn store<S: Steps>(

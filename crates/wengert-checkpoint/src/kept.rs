@@ -3,7 +3,7 @@
 //! Those from which the loop can go on, whatever a plan does, are *points*. There is one before the first step, always.
 
 use crate::disk::{Disk, DiskError};
-use crate::drive::{Done, Error};
+use crate::outcome::{Done, Error};
 use crate::slots::Slots;
 use crate::steps::Steps;
 use std::collections::BTreeMap;

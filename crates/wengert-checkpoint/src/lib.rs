@@ -1,11 +1,13 @@
 //! Gradients of long loops in the memory you allow.
 //!
-//! What is to be done is [`Steps`], written by hand or compiled; [`Run`] does it within a number of bytes.
+//! What is to be done is [`Steps`], written by hand or compiled; [`Run`] does it within a number of bytes. Steps that can be taken back
+//! are [`Unstep`], and [`Inverted`] takes them back.
 //!
 //! # Reading order
 //!
 //! `steps` (what a loop must be able to do), `drive` (what is done with it), `plan` (which schedule), `kept` with `slots` and `disk`
-//! (where states lie), `journal` (where a run stands), `fingerprint` (how they are told apart).
+//! (where states lie), `journal` (where a run stands), `fingerprint` (how they are told apart), `invert` (loops that run
+//! backwards).
 #![forbid(unsafe_code)]
 
 #[cfg(doctest)]
@@ -15,14 +17,18 @@ struct Readme;
 mod disk;
 mod drive;
 mod fingerprint;
+mod invert;
 mod journal;
 mod kept;
+mod outcome;
 mod plan;
 mod slots;
 mod steps;
 
 pub use disk::{Disk, DiskError, Folder};
-pub use drive::{Done, Error, Run};
+pub use drive::Run;
 pub use fingerprint::Fingerprint;
+pub use invert::{Distance, Drift, InvertError, Inverted, Unstep, Unwound};
+pub use outcome::{Done, Error};
 pub use plan::Measured;
 pub use steps::Steps;

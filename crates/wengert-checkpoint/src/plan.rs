@@ -94,35 +94,32 @@ impl Plan {
         let least = measured.record.saturating_add(measured.reverse).saturating_mul(steps);
         let effort =
             Effort { sums: (least / 500).min(MOST_SUMS), bytes: memory / 16, begin: BEGIN };
-        let in_memory = InBytes::with_effort(steps, [state, record, beside], &times, effort);
+        let mixed = InBytes::with_effort(steps, [state, record, beside], &times, effort);
+        let mixed_time = mixed.as_ref().map_or(u128::MAX, |plan| plan.cost().time(&times));
+        // Of few slots, that of the first state should be one of them.
+        let few = Few::new(steps, measured, memory).filter(|few| few.time < mixed_time);
+        let in_memory_time = few.as_ref().map_or(mixed_time, |few| few.time);
         // Beside a disk there are states on their way to it and back.
         let unit = Plan::unit(measured, memory);
         let on_their_way = ON_THEIR_WAY.saturating_mul(measured.state_bytes);
         let slots = Plan::slots(measured, unit, memory.saturating_sub(on_their_way));
         if let Some(disk) = disk.filter(|disk| slots > 0 && disk.slots > 0) {
             let groups = steps.div_ceil(unit);
-            let per_unit = Times {
-                advance: times.advance.saturating_mul(unit),
-                record: times.record.saturating_mul(unit),
-                reverse: times.reverse.saturating_mul(unit),
-                disk_store: disk.write,
-                disk_load: disk.read,
-                ..times
-            };
+            let per_unit =
+                Times { disk_store: disk.write, disk_load: disk.read, ..per_unit(&times, unit) };
             // A table of so many sums has at most the two thirds power of that as entries.
             let entries = effort.bytes / 32;
             let sums = effort.sums.min(entries.saturating_mul(entries.isqrt()));
             let on_disk = most(disk.slots);
             let with_disk = TwoLevel::with_effort(groups, slots, on_disk, &per_unit, sums)?;
-            let time = with_disk.cost().time(&per_unit);
-            let is_faster = |plan: &InBytes| time < plan.cost().time(&times);
-            if in_memory.as_ref().map_or(true, is_faster) {
+            if with_disk.cost().time(&per_unit) < in_memory_time {
                 return Ok(Plan::of(with_disk, unit));
             }
         }
-        match in_memory {
-            Ok(schedule) => Ok(Plan::of(schedule, 1)),
-            Err(_) => Ok(Plan::of(Binomial::new(steps, Plan::slots(measured, 1, memory))?, 1)),
+        match (few, mixed) {
+            (Some(few), _) => Ok(Plan::of(few.schedule, few.unit)),
+            (None, Ok(mixed)) => Ok(Plan::of(mixed, 1)),
+            (None, Err(e)) => Err(e),
         }
     }
 
@@ -182,6 +179,36 @@ impl Plan {
     pub(crate) fn slot_bytes(measured: &Measured) -> u64 {
         measured.state_bytes.saturating_add(PER_SLOT)
     }
+}
+
+/// Few states at binomial distances, of which the first is one, with the records of as many steps as fit beside them.
+struct Few {
+    schedule: Binomial,
+    unit: u64,
+    time: u128,
+}
+
+impl Few {
+    /// The fastest.
+    fn new(steps: u64, measured: &Measured, memory: u64) -> Option<Few> {
+        let times = measured.times();
+        let with = |slots: u64| {
+            let states = slots.saturating_mul(Plan::slot_bytes(measured));
+            let unit = memory.checked_sub(states)? / measured.record_bytes.max(1);
+            let unit = unit.min(steps);
+            let schedule = Binomial::new(steps.div_ceil(unit.max(1)), most(slots)).ok()?;
+            let time = schedule.cost().time(&per_unit(&times, unit));
+            (unit > 0).then_some(Few { schedule, unit, time })
+        };
+        (1..=8).chain((4..20).map(|k| 1 << k)).map_while(with).min_by_key(|few| few.time)
+    }
+}
+
+/// What so many steps take.
+fn per_unit(times: &Times, unit: u64) -> Times {
+    let Times { advance, record, reverse, .. } = *times;
+    let [advance, record, reverse] = [advance, record, reverse].map(|t| t.saturating_mul(unit));
+    Times { advance, record, reverse, ..*times }
 }
 
 /// A number of slots.

@@ -1,0 +1,91 @@
+//! What becomes of a run.
+
+use crate::disk::DiskError;
+use std::time::Duration;
+use wengert_schedule::Impossible;
+
+/// Why a loop could not be reversed in the memory that was allowed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error<E> {
+    /// A step has failed.
+    #[error(transparent)]
+    Step(E),
+    /// The memory allowed holds no state and the record of one step.
+    #[error(
+        "{allowed} bytes are too few: a state takes {state}, and the record of step {step} does not fit beside it; allow more memory"
+    )]
+    TooSmall {
+        /// What was allowed.
+        allowed: u64,
+        /// What a state takes.
+        state: u64,
+        /// The step that could not be recorded.
+        step: u64,
+    },
+    /// The system has no memory for a state.
+    #[error("there is no memory for a state of {0} bytes")]
+    NoMemory(u64),
+    /// The loop did something else when it was run again.
+    #[error(
+        "the loop has ended after {now} steps, and before after {before}: it does not do the same when it is run again"
+    )]
+    OtherEnd {
+        /// The first time.
+        before: u64,
+        /// Later.
+        now: u64,
+    },
+    /// A state is another one than it was the first time.
+    #[error(
+        "the state before step {0} was another one when the loop ran again: something that a step reads has changed, or it does not do the same twice"
+    )]
+    OtherState(u64),
+    /// Something is wrong with the disk.
+    #[error("{0}")]
+    Disk(String),
+    /// A schedule and its executor disagree: a fault of this crate.
+    #[error("the schedule asks for something impossible: {0}")]
+    Schedule(String),
+}
+
+impl<E> From<DiskError> for Error<E> {
+    fn from(error: DiskError) -> Self {
+        Error::Disk(error.to_string())
+    }
+}
+
+impl<E> From<Impossible> for Error<E> {
+    fn from(why: Impossible) -> Self {
+        Error::Schedule(why.to_string())
+    }
+}
+
+/// What a run has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Steps of the loop.
+    pub steps: u64,
+    /// Steps run without being recorded.
+    pub advanced: u64,
+    /// Steps recorded.
+    pub recorded: u64,
+    /// States stored.
+    pub stored: u64,
+    /// States loaded.
+    pub loaded: u64,
+    /// States written to disk; among those stored.
+    pub written: u64,
+    /// States read from disk; among those loaded.
+    pub read: u64,
+    /// The most bytes of states and records that were held at one time.
+    pub peak_bytes: u64,
+    /// How long both sweeps took.
+    pub time: Duration,
+}
+
+impl Done {
+    /// Evaluations of steps.
+    pub fn evaluations(&self) -> u64 {
+        self.advanced + self.recorded
+    }
+}
