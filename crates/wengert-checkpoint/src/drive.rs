@@ -22,11 +22,15 @@ use crate::outcome::{Done, Error};
 use crate::plan::{DiskRoom, Measured, Plan, Room};
 use crate::slots::Slots;
 use crate::steps::Steps;
+use crate::watch::{Seen, Watch};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use wengert_schedule::{Action, Cost, Online, Slot};
+
+/// Nanoseconds after which it shows where it stands.
+const PIECE: u64 = 50_000_000;
 
 /// Steps that are recorded to see what records take.
 const LOOKED_AT: u64 = 8;
@@ -54,6 +58,9 @@ pub struct Run {
     is_back: bool,
     measured: Option<Measured>,
     done: Done,
+    watch: Option<Arc<Watch>>,
+    /// How many evaluations there will have been at the end.
+    expected: u64,
 }
 
 impl std::fmt::Debug for Run {
@@ -84,6 +91,8 @@ impl Run {
             is_back: false,
             measured,
             done: Done::default(),
+            watch: None,
+            expected: 0,
         }
     }
 
@@ -132,6 +141,11 @@ impl Run {
             journal.between = time;
         }
         self
+    }
+
+    /// Shows where it stands while it runs.
+    pub fn watched(self, watch: Arc<Watch>) -> Run {
+        Run { watch: Some(watch), ..self }
     }
 
     /// The bytes allowed. They may be lowered while the loop runs, from another thread too: it goes on with fewer states.
@@ -297,6 +311,7 @@ impl Run {
         let mut recorded = self.try_record(steps, 0..few)?;
         if recorded.is_none() && few > 1 {
             // Not so many, but one may fit.
+            steps.forget();
             self.load_point(steps, 0)?;
             few = 1;
             recorded = self.try_record(steps, 0..few)?;
@@ -482,55 +497,92 @@ impl Run {
         is_less
     }
 
+    /// The end of the next piece of a range. Pieces are short enough to be told of and to be stopped between.
+    fn piece(&self, range: &Range<u64>, time: fn(&Measured) -> u64) -> u64 {
+        let Some(measured) = &self.measured else { return range.end };
+        let steps = (PIECE / time(measured).max(1)).max(LOOKED_AT);
+        range.start.saturating_add(steps).min(range.end)
+    }
+
     fn advance<S: Steps>(
         &mut self,
         steps: &mut S,
-        range: Range<u64>,
+        mut range: Range<u64>,
     ) -> Result<u64, Error<S::Error>> {
-        let from = range.start;
-        let begin = Instant::now();
-        let now = steps.advance(range).map_err(Error::Step)?;
-        if let (Some(measured), true) = (&mut self.measured, now >= from + LOOKED_AT) {
-            measured.advance = nanoseconds(begin.elapsed()) / (now - from);
+        while range.start < range.end {
+            let (from, to) = (range.start, self.piece(&range, |measured| measured.advance));
+            self.live = None;
+            let begin = Instant::now();
+            let now = steps.advance(from..to).map_err(Error::Step)?;
+            if let (Some(measured), true) = (&mut self.measured, now >= from + LOOKED_AT) {
+                measured.advance = nanoseconds(begin.elapsed()) / (now - from);
+            }
+            self.done.advanced += now.saturating_sub(from);
+            (self.live, range.start) = (Some(now), now);
+            self.show();
+            if now < to {
+                break;
+            }
         }
-        self.done.advanced += now.saturating_sub(from);
-        self.live = Some(now);
-        self.kept.compare(steps, now, self.memory)?;
-        Ok(now)
+        self.kept.compare(steps, range.start, self.memory)?;
+        Ok(range.start)
     }
 
     /// Records a range where there is room for it.
     fn try_record<S: Steps>(
         &mut self,
         steps: &mut S,
-        range: Range<u64>,
+        mut range: Range<u64>,
     ) -> Result<Option<u64>, Error<S::Error>> {
-        let room = self.memory.saturating_sub(self.held(steps));
-        let from = range.start;
-        self.live = None;
-        let now = steps.record(range, room).map_err(Error::Step)?;
-        self.done.recorded += now.unwrap_or(from).saturating_sub(from);
-        self.note_peak(steps);
-        if let Some(now) = now {
-            self.live = Some(now);
-            self.kept.compare(steps, now, self.memory)?;
+        while range.start < range.end {
+            let (from, to) = (range.start, self.piece(&range, |measured| measured.record));
+            let room = self.memory.saturating_sub(self.held(steps));
+            self.live = None;
+            let now = steps.record(from..to, room).map_err(Error::Step)?;
+            self.done.recorded += now.unwrap_or(from).saturating_sub(from);
+            self.note_peak(steps);
+            let Some(now) = now else { return Ok(None) };
+            (self.live, range.start) = (Some(now), now);
+            self.show();
+            if now < to {
+                break;
+            }
         }
-        Ok(now)
+        self.kept.compare(steps, range.start, self.memory)?;
+        Ok(Some(range.start))
     }
 
     fn reverse<S: Steps>(
         &mut self,
         steps: &mut S,
-        range: Range<u64>,
+        mut range: Range<u64>,
     ) -> Result<(), Error<S::Error>> {
-        let (from, count) = (range.start, range.end - range.start);
-        let begin = Instant::now();
-        steps.reverse(range).map_err(Error::Step)?;
-        if let (Some(measured), true) = (&mut self.measured, count >= LOOKED_AT) {
-            measured.reverse = nanoseconds(begin.elapsed()) / count;
+        while range.start < range.end {
+            let most = self.piece(&range, |measured| measured.reverse) - range.start;
+            let from = range.end - most;
+            let begin = Instant::now();
+            steps.reverse(from..range.end).map_err(Error::Step)?;
+            if let (Some(measured), true) = (&mut self.measured, most >= LOOKED_AT) {
+                measured.reverse = nanoseconds(begin.elapsed()) / most;
+            }
+            (self.adjoint, range.end) = (from, from);
+            self.show();
+            self.note(steps)?;
         }
-        self.adjoint = from;
-        self.note(steps)
+        Ok(())
+    }
+
+    /// Shows where it stands.
+    fn show(&self) {
+        if let Some(watch) = &self.watch {
+            watch.show(&Seen {
+                steps: self.steps,
+                position: if self.is_back { self.adjoint } else { self.live.unwrap_or(0) },
+                is_back: self.is_back,
+                evaluations: self.done.evaluations(),
+                expected: self.expected,
+            });
+        }
     }
 
     fn store<S: Steps>(

@@ -6,7 +6,7 @@
 //! # Reading order
 //!
 //! `steps` (what a loop must be able to do), `drive` (what is done with it), `plan` (which schedule), `kept` with `slots` and `disk`
-//! (where states lie), `journal` (where a run stands), `fingerprint` (how they are told apart), `invert` (loops that run
+//! (where states lie), `journal` (where a run stands), `fingerprint` (how they are told apart), `watch` (what is shown), `invert` (loops that run
 //! backwards).
 #![forbid(unsafe_code)]
 
@@ -24,6 +24,7 @@ mod outcome;
 mod plan;
 mod slots;
 mod steps;
+mod watch;
 
 pub use disk::{Disk, DiskError, Folder};
 pub use drive::Run;
@@ -32,3 +33,4 @@ pub use invert::{Distance, Drift, InvertError, Inverted, Unstep, Unwound};
 pub use outcome::{Done, Error};
 pub use plan::Measured;
 pub use steps::Steps;
+pub use watch::{Seen, Watch};

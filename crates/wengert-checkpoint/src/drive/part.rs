@@ -126,6 +126,12 @@ impl Run {
     ) -> Result<(), Error<S::Error>> {
         self.load_point(steps, base.0)?;
         let (places, ahead) = (Places::default(), VecDeque::new());
+        // The parts before it take as many of each step, with one more of the first sweep, which is behind it or part of this one.
+        let whole = plan.schedule.cost().evaluations().saturating_mul(plan.unit.into());
+        let each = whole / u128::from((end - base.0).max(1));
+        let before = each.saturating_sub(u128::from(self.is_back)) * u128::from(base.0);
+        let rest = u64::try_from(whole + before).unwrap_or(u64::MAX);
+        self.expected = self.done.evaluations().saturating_add(rest);
         self.part = Some(Part { plan, base, end, places, ahead });
         Ok(())
     }
