@@ -309,13 +309,18 @@ impl Disk {
             return Ok(times);
         }
         let slot = self.vacant();
-        let begin = Instant::now();
-        let Some(state) = self.storage(bytes) else { return Ok([Duration::MAX; 2]) };
-        self.put(slot, 0, state)?;
-        self.flush()?;
-        let written = Instant::now();
-        self.get(slot, 0)?;
-        let times = [written - begin, written.elapsed()];
+        let mut times = [Duration::MAX; 2];
+        // The first time, everything is slow.
+        for _ in 0..3 {
+            let begin = Instant::now();
+            let Some(state) = self.storage(bytes) else { break };
+            self.put(slot, 0, state)?;
+            self.flush()?;
+            let written = Instant::now();
+            self.get(slot, 0)?;
+            let [write, read] = times;
+            times = [write.min(written - begin), read.min(written.elapsed())];
+        }
         self.free(slot)?;
         self.times = Some(times);
         Ok(times)

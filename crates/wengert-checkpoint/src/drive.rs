@@ -19,7 +19,7 @@ use crate::disk::{Disk, DiskError, Folder};
 use crate::journal::{Journal, Standing};
 use crate::kept::{Kept, LAST};
 use crate::outcome::{Done, Error};
-use crate::plan::{DiskRoom, Measured, Plan, Room};
+use crate::plan::{DiskRoom, MOST_SUMS, Measured, Plan, Room};
 use crate::slots::Slots;
 use crate::steps::Steps;
 use crate::watch::{Seen, Watch};
@@ -32,8 +32,8 @@ use wengert_schedule::{Action, Cost, Online, Slot};
 /// Nanoseconds after which it shows where it stands.
 const PIECE: u64 = 50_000_000;
 
-/// Steps that are recorded to see what records take.
-const LOOKED_AT: u64 = 8;
+/// Steps that are run and recorded to see what they take.
+pub const LOOKED_AT: u64 = 8;
 
 /// One loop under a budget.
 pub struct Run {
@@ -158,9 +158,25 @@ impl Run {
         self.measured.as_ref()
     }
 
+    /// Runs a few steps, to see what they take; then the live state is another one, and there are no records.
+    pub fn measure<S: Steps>(&mut self, steps: &mut S) -> Result<Measured, Error<S::Error>> {
+        self.keep_first(steps)?;
+        let few = LOOKED_AT.min(self.steps.unwrap_or(u64::MAX));
+        if self.record_first(steps, few, u64::MAX)?.is_none() {
+            return Err(not_measured());
+        }
+        self.time(steps, few, u64::MAX)?;
+        self.measured.ok_or_else(not_measured)
+    }
+
     /// What has been done so far.
     pub fn done(&self) -> &Done {
         &self.done
+    }
+
+    /// Bytes for states and records.
+    pub fn memory(&self) -> u64 {
+        self.memory
     }
 
     /// Bytes of states in memory.
@@ -183,15 +199,10 @@ impl Run {
     }
 
     fn first_sweep<S: Steps>(&mut self, steps: &mut S) -> Result<(), Error<S::Error>> {
-        self.state_bytes = steps.state_bytes();
-        self.kept.slots = Slots::new(self.state_bytes);
-        self.live = Some(0);
         if self.steps == Some(0) {
             return Ok(());
         }
-        let first = Slot::Memory(self.kept.slots.vacant());
-        self.store(steps, 0, first)?;
-        self.kept.make_point(0, first)?;
+        self.keep_first(steps)?;
         let is_over = match self.left.clone() {
             Some(left) => self.go_on(steps, left)?,
             None => self.look(steps)?,
@@ -210,6 +221,16 @@ impl Run {
         }
         self.kept.drop_points_from(all)?;
         Ok(())
+    }
+
+    /// The first state is the first point.
+    fn keep_first<S: Steps>(&mut self, steps: &mut S) -> Result<(), Error<S::Error>> {
+        self.state_bytes = steps.state_bytes();
+        self.kept.slots = Slots::new(self.state_bytes);
+        self.live = Some(0);
+        let first = Slot::Memory(self.kept.slots.vacant());
+        self.store(steps, 0, first)?;
+        Ok(self.kept.make_point(0, first)?)
     }
 
     /// Takes up a run that was left. Whether its first sweep was over: then the last state is live.
@@ -307,24 +328,16 @@ impl Run {
         let end = self.steps.unwrap_or(u64::MAX);
         let known = self.measured.filter(|known| known.state_bytes == self.state_bytes);
         let mut few = LOOKED_AT.min(end);
-        let begin = Instant::now();
-        let mut recorded = self.try_record(steps, 0..few)?;
+        let mut recorded = self.record_first(steps, few, self.memory)?;
         if recorded.is_none() && few > 1 {
             // Not so many, but one may fit.
-            steps.forget();
-            self.load_point(steps, 0)?;
             few = 1;
-            recorded = self.try_record(steps, 0..few)?;
+            recorded = self.record_first(steps, few, self.memory)?;
         }
-        let Some(mut at) = recorded else { return Err(self.too_small(0)) };
-        let looked_at = at.max(1);
-        let record = nanoseconds(begin.elapsed()) / looked_at;
-        let record_bytes = steps.record_bytes().div_ceil(looked_at);
-        let state_bytes = self.state_bytes;
-        let (advance, reverse) = (record, record.saturating_mul(2));
-        let mut measured = Measured { state_bytes, record_bytes, advance, record, reverse };
+        let Some((mut at, mut measured)) = recorded else { return Err(self.too_small(0)) };
         if let Some(known) = known {
-            measured = Measured { record_bytes: record_bytes.max(known.record_bytes), ..known };
+            measured =
+                Measured { record_bytes: measured.record_bytes.max(known.record_bytes), ..known };
         }
         self.measured = Some(measured);
         // The rest of it, as long as there is room.
@@ -364,6 +377,7 @@ impl Run {
         self.is_recorded = ended;
         if ended {
             self.steps = Some(at);
+            self.expected = at;
             return Ok(true);
         }
         steps.forget();
@@ -373,12 +387,56 @@ impl Run {
             let place = self.kept.vacant(false);
             self.store(steps, at, place)?;
             self.kept.make_point(at, place)?;
-        } else {
-            // To see how long it takes to run steps without recording them.
-            self.load_point(steps, 0)?;
-            self.advance(steps, 0..LOOKED_AT.min(end))?;
+        }
+        if known.is_none() {
+            self.time(steps, few, self.memory)?;
         }
         Ok(false)
+    }
+
+    /// Records the first steps, where there is room; gives back how far that came, and what it took.
+    fn record_first<S: Steps>(
+        &mut self,
+        steps: &mut S,
+        few: u64,
+        memory: u64,
+    ) -> Result<Option<(u64, Measured)>, Error<S::Error>> {
+        steps.forget();
+        self.load_point(steps, 0)?;
+        let room = memory.saturating_sub(self.held(steps));
+        let begin = Instant::now();
+        self.live = None;
+        let Some(at) = steps.record(0..few, room).map_err(Error::Step)? else { return Ok(None) };
+        let record = nanoseconds(begin.elapsed()) / at.max(1);
+        self.live = Some(at);
+        self.done.recorded += at;
+        self.note_peak(steps);
+        self.kept.compare(steps, at, self.memory)?;
+        let record_bytes = steps.record_bytes().div_ceil(at.max(1));
+        let (advance, reverse) = (record, record.saturating_mul(2));
+        let state_bytes = self.state_bytes;
+        let measured = Measured { state_bytes, record_bytes, advance, record, reverse };
+        Ok(Some((at, measured)))
+    }
+
+    /// What the first steps take now that they have run once: before, everything was slow. And without being recorded.
+    fn time<S: Steps>(
+        &mut self,
+        steps: &mut S,
+        few: u64,
+        memory: u64,
+    ) -> Result<(), Error<S::Error>> {
+        let again = self.record_first(steps, few, memory)?;
+        steps.forget();
+        if let Some((_, again)) = again {
+            let known = self.measured.get_or_insert(again);
+            known.record_bytes = known.record_bytes.max(again.record_bytes);
+            (known.advance, known.record, known.reverse) =
+                (again.advance, again.record, again.reverse);
+        }
+        self.load_point(steps, 0)?;
+        self.advance(steps, 0..few)?;
+        Ok(())
     }
 
     /// Records take more than was expected.
@@ -394,7 +452,7 @@ impl Run {
             return Ok(Vec::new());
         };
         let Some(disk) = self.disk_room()? else { return Ok(Vec::new()) };
-        let room = Room { memory: self.memory, disk: Some(disk) };
+        let room = Room { memory: self.memory, disk: Some(disk), sums: MOST_SUMS };
         let parts = Plan::parts(end - from, &measured, &room);
         let mark =
             |k: u64| from + (u128::from(end - from) * u128::from(k) / u128::from(parts)) as u64;
@@ -441,7 +499,7 @@ impl Run {
             let Some((base, place)) = self.kept.point_before(u64::MAX) else {
                 return Err(Error::Schedule("the first state is gone".into()));
             };
-            let room = Room { memory: self.memory_beside(place), disk };
+            let room = Room { memory: self.memory_beside(place), disk, sums: MOST_SUMS };
             let (unit, in_memory, slots) = Plan::online(&measured, &room);
             if slots > 0 {
                 break (base, unit, in_memory, slots);

@@ -27,10 +27,10 @@ mod steps;
 mod watch;
 
 pub use disk::{Disk, DiskError, Folder};
-pub use drive::Run;
+pub use drive::{LOOKED_AT, Run};
 pub use fingerprint::Fingerprint;
 pub use invert::{Distance, Drift, InvertError, Inverted, Unstep, Unwound};
 pub use outcome::{Done, Error};
-pub use plan::Measured;
+pub use plan::{Forecast, Measured};
 pub use steps::Steps;
 pub use watch::{Seen, Watch};

@@ -1,6 +1,7 @@
 //! What becomes of a run.
 
 use crate::disk::DiskError;
+use crate::plan::Forecast;
 use std::time::Duration;
 use wengert_schedule::Impossible;
 
@@ -81,6 +82,8 @@ pub struct Done {
     pub peak_bytes: u64,
     /// How long both sweeps took.
     pub time: Duration,
+    /// What they were expected to take, when the way was chosen.
+    pub forecast: Option<Forecast>,
 }
 
 impl Done {

@@ -18,7 +18,10 @@ const ON_THEIR_WAY: u64 = 3;
 const MOST_SLOTS: usize = 1 << 24;
 
 /// The most sums in a table, about a nanosecond each.
-const MOST_SUMS: u64 = 20_000_000;
+pub(crate) const MOST_SUMS: u64 = 20_000_000;
+
+/// The same for one that is not carried out.
+const FEW_SUMS: u64 = 50_000;
 
 /// Nanoseconds to begin with a range of steps.
 const BEGIN: u64 = 300;
@@ -53,6 +56,41 @@ impl Measured {
     }
 }
 
+/// What the way through a loop will take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Forecast {
+    /// Evaluations of steps, recorded or not.
+    pub evaluations: u128,
+    /// The most bytes of states and records at one time.
+    pub peak_bytes: u64,
+    /// Nanoseconds.
+    pub time: u128,
+}
+
+impl Measured {
+    /// What a loop of so many steps takes in so many bytes of memory; nothing where they do not hold a state and the record of one
+    /// step.
+    pub fn forecast(&self, steps: u64, memory: u64) -> Option<Forecast> {
+        let everything = self.record_bytes.saturating_mul(steps).saturating_add(self.state_bytes);
+        if everything <= memory {
+            let step = u128::from(self.record) + u128::from(self.reverse);
+            let evaluations = u128::from(steps);
+            return Some(Forecast {
+                evaluations,
+                peak_bytes: everything,
+                time: step * evaluations,
+            });
+        }
+        let room = Room { memory, disk: None, sums: FEW_SUMS };
+        Plan::new(steps, self, &room).ok().map(|plan| plan.forecast(self))
+    }
+
+    /// Whether keeping states of so many steps spares nothing: one takes as much as all records.
+    pub fn is_of_no_use(&self, steps: u64) -> bool {
+        self.state_bytes >= self.record_bytes.saturating_mul(steps)
+    }
+}
+
 /// A schedule and how it is carried out.
 pub(crate) struct Plan {
     pub(crate) schedule: Box<dyn Schedule + Send>,
@@ -66,6 +104,8 @@ pub(crate) struct Room {
     /// Bytes in memory.
     pub(crate) memory: u64,
     pub(crate) disk: Option<DiskRoom>,
+    /// How many sums may be spent on a plan, if it saves so much.
+    pub(crate) sums: u64,
 }
 
 /// Slots on disk, and the nanoseconds that it takes to write and read a state.
@@ -86,14 +126,13 @@ impl Plan {
 
     /// The fastest way through so many steps, of which the first state is there and stays.
     pub(crate) fn new(steps: u64, measured: &Measured, room: &Room) -> Result<Plan, Impossible> {
-        let Room { memory, disk } = *room;
+        let Room { memory, disk, sums } = *room;
         let (state, record) = (Plan::slot_bytes(measured), measured.record_bytes);
         let times = measured.times();
         let beside = memory.saturating_sub(state);
         // A hundredth of the time that the loop takes, and a sixteenth of the memory.
         let least = measured.record.saturating_add(measured.reverse).saturating_mul(steps);
-        let effort =
-            Effort { sums: (least / 500).min(MOST_SUMS), bytes: memory / 16, begin: BEGIN };
+        let effort = Effort { sums: (least / 500).min(sums), bytes: memory / 16, begin: BEGIN };
         let mixed = InBytes::with_effort(steps, [state, record, beside], &times, effort);
         let mixed_time = mixed.as_ref().map_or(u128::MAX, |plan| plan.cost().time(&times));
         // Of few slots, that of the first state should be one of them.
@@ -123,6 +162,19 @@ impl Plan {
         }
     }
 
+    /// What it takes.
+    pub(crate) fn forecast(&self, measured: &Measured) -> Forecast {
+        let (cost, unit) = (self.schedule.cost(), self.unit);
+        let states = cost.peak_slots.saturating_mul(measured.state_bytes);
+        let records = cost.peak_tapes.saturating_mul(unit).saturating_mul(measured.record_bytes);
+        let known = u64::try_from(cost.peak_bytes).ok().filter(|bytes| *bytes > 0);
+        Forecast {
+            evaluations: cost.evaluations().saturating_mul(unit.into()),
+            peak_bytes: known.unwrap_or(states.saturating_add(records)),
+            time: cost.time(&per_unit(&measured.times(), unit)),
+        }
+    }
+
     /// The plan that takes least memory, whatever it costs.
     pub(crate) fn least(steps: u64) -> Result<Plan, Impossible> {
         Ok(Plan::of(Binomial::new(steps, 1)?, 1))
@@ -146,7 +198,7 @@ impl Plan {
     /// How a loop whose end is not known is run: how many steps are one to it, how many states it stores, and how many of
     /// them in memory.
     pub(crate) fn online(measured: &Measured, room: &Room) -> (u64, usize, usize) {
-        let Room { memory, disk } = *room;
+        let Room { memory, disk, .. } = *room;
         let state = measured.state_bytes.saturating_add(PER_POINT);
         let unit = Plan::unit(measured, memory);
         let records = measured.record_bytes.saturating_mul(unit);

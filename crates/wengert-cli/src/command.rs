@@ -58,7 +58,7 @@ pub(crate) fn grad(grad: &Grad) -> Outcome {
     let options = Options { mode: mode.unwrap_or_default(), ..options(&grad.running) };
     let function = function(&grad.common.program)?.with_options(options.clone());
     let args = members(&function, arguments(&function, &grad.common)?, &grad.running.batch);
-    let progress = Progress::start("differentiating");
+    let progress = Progress::start("differentiating", options.watch.clone());
     let batch = &grad.running.batch;
     let derivatives = match (&grad.seed, grad.jacobian) {
         _ if !batch.is_empty() => {
@@ -177,7 +177,7 @@ impl Derivatives {
 pub(crate) fn run(run: &Run) -> Outcome {
     let function = function(&run.common.program)?.with_options(options(&run.running));
     let args = members(&function, arguments(&function, &run.common)?, &run.running.batch);
-    let progress = Progress::start("running");
+    let progress = Progress::start("running", None);
     let batch = &run.running.batch;
     let evaluation = match batch.is_empty() {
         true => function.call(args.clone())?,
@@ -202,7 +202,7 @@ pub(crate) fn check(check: &Check) -> Outcome {
     }
     let function = function(&check.common.program)?.with_options(options(&check.running));
     let args = arguments(&function, &check.common)?;
-    let progress = Progress::start("checking");
+    let progress = Progress::start("checking", None);
     let report = function.check(args.clone(), wrt(&check.by), check.directions)?;
     let higher = match check.order {
         1 => None,
@@ -441,6 +441,7 @@ fn options(running: &Running) -> Options {
         memory: running.memory.map(|bytes| bytes.0),
         disk: disk(running),
         interrupt: Some(progress::interrupt()),
+        watch: running.memory.map(|_| std::sync::Arc::default()),
         threads: running.threads.map(usize::from),
         ..Options::default()
     }

@@ -1,6 +1,7 @@
 //! Output for people.
 
 use crate::command::{Derivatives, Row};
+use crate::foreseen;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use wengert::{Backend, Evaluation, Mode, Stats, Value};
@@ -99,12 +100,10 @@ fn facts(stats: &Stats) -> String {
         0 => String::new(),
         bytes => format!("; tape {}", size(bytes)),
     };
-    let again = match stats.run_again {
-        0 => String::new(),
-        times => format!("; {times} iterations run again"),
-    };
+    let loops = stats.loops.iter().filter_map(foreseen::done);
+    let loops: String = loops.map(|of| format!("\n{of}")).collect();
     format!(
-        "{backend}{tape}{again}; compiled in {}, ran in {}",
+        "{backend}{tape}; compiled in {}, ran in {}{loops}",
         duration(stats.compile_seconds),
         duration(stats.run_seconds)
     )
@@ -119,7 +118,7 @@ pub(crate) fn size(bytes: u64) -> String {
     }
 }
 
-fn duration(seconds: f64) -> String {
+pub(crate) fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 1e-3 => format!("{:.1} µs", s * 1e6),
         s if s < 1.0 => format!("{:.1} ms", s * 1e3),

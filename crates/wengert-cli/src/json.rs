@@ -1,6 +1,7 @@
 //! Output for programs: one JSON object on one line.
 
 use crate::command::{Derivatives, Row};
+use crate::foreseen;
 use serde_json::{Map, Number, Value as Json, json};
 use wengert::{
     Array, Backend, Comparison, Evaluation, Finding, FindingKind, GradReport, Inspection, Mode,
@@ -96,13 +97,17 @@ fn stats(stats: &Stats) -> Json {
         Backend::Cc => "cc",
         Backend::Jit | Backend::Auto => "jit",
     };
-    json!({
+    let mut out = json!({
         "backend": backend,
         "tape_bytes": stats.tape_bytes,
         "run_again": stats.run_again,
         "compile_seconds": stats.compile_seconds,
         "run_seconds": stats.run_seconds,
-    })
+    });
+    if !stats.loops.is_empty() {
+        out["loops"] = stats.loops.iter().map(foreseen::done_json).collect();
+    }
+    out
 }
 
 fn value(value: &Value) -> Json {

@@ -10,6 +10,7 @@ mod command;
 mod csv;
 mod doctor;
 mod emit;
+mod foreseen;
 mod human;
 mod input;
 mod json;
@@ -138,13 +139,15 @@ one that is left out is what its default or annotation says, or else a float.";
 
 const PLAN_EXAMPLES: &str = "\
 Examples:
+  wengert plan examples/workload_c.py n=1000000 --memory 240kB
   wengert plan --steps 1000000 --slots 100
   wengert plan --steps 1000 --slots 10 --online --json
   wengert plan --steps 100 --slots 5 --svg > schedule.svg
   wengert plan --steps 20000 --state-bytes 2MB --tape-bytes 500kB --memory 256MiB
   wengert plan --steps 100000 --slots 10 --disk-slots 200 --write-cost 3 --read-cost 2
 
-With --json: {\"evaluations\": .., \"advances\": .., \"max_evaluations_of_a_step\": .., ..}; the last is null where counting
+Of a file, a few iterations of each loop are run to see what they take. With --json: {\"loops\": [..]}, and for a
+schedule alone {\"evaluations\": .., \"advances\": .., \"max_evaluations_of_a_step\": .., ..}; the last is null where counting
 would take too long.";
 
 const EXPLAIN_EXAMPLES: &str = "\
@@ -226,9 +229,24 @@ struct Running {
 /// A loop, and what may be held of it.
 #[derive(Args, Debug)]
 struct PlanOptions {
-    /// How many steps the loop has.
+    /// The file, and the function in it, whose loops are looked at.
+    #[arg(value_name = "FILE[:FUNCTION]", conflicts_with = "steps")]
+    program: Option<Program>,
+
+    /// Its arguments, as for the other commands.
+    #[arg(value_name = "NAME=VALUE", allow_negative_numbers = true)]
+    arguments: Vec<Argument>,
+
+    /// A JSON file with an object of arguments by name; those typed take precedence.
+    #[arg(long, value_name = "FILE.json", conflicts_with = "steps")]
+    args: Option<PathBuf>,
+
+    #[command(flatten)]
+    by: By,
+
+    /// How many steps the loop has, for a schedule alone.
     #[arg(long, value_name = "N")]
-    steps: u64,
+    steps: Option<u64>,
 
     /// How many states may be stored in memory; the first one is among them.
     #[arg(long, value_name = "S", conflicts_with = "memory")]
@@ -269,6 +287,14 @@ struct PlanOptions {
     /// Print a picture, of up to 200,000 evaluations.
     #[arg(long)]
     svg: bool,
+}
+
+impl PlanOptions {
+    /// The program and its arguments, if there is one.
+    fn common(&self) -> Option<Common> {
+        let (arguments, args) = (self.arguments.clone(), self.args.clone());
+        self.program.clone().map(|program| Common { program, arguments, args })
+    }
 }
 
 /// What to differentiate by.
@@ -400,6 +426,7 @@ fn main() -> ExitCode {
         Command::Check(check) => command::check(&check),
         Command::Show(show) => command::show(&show),
         Command::Emit(emit) => emit::emit(&emit),
+        Command::Plan(options) if options.steps.is_none() => foreseen::plan(&options),
         Command::Plan(options) => plan::plan(&options),
         Command::Explain { code } => command::explain(code.as_deref()),
         Command::Doctor => command::printed(doctor::report()),

@@ -44,7 +44,7 @@ enum Kind {
 
 impl Kind {
     fn of(options: &PlanOptions) -> Result<Kind, String> {
-        let PlanOptions { steps, .. } = options;
+        let steps = &options.steps.unwrap_or(0);
         let impossible = |why: Impossible| why.to_string();
         if let Some(memory) = options.memory {
             let (Some(state), Some(tape)) = (options.state_bytes, options.tape_bytes) else {
@@ -111,7 +111,7 @@ impl Iterator for Ending {
 impl Planned {
     /// Plans and counts.
     fn new(options: &PlanOptions) -> Result<Planned, String> {
-        let steps = options.steps;
+        let steps = options.steps.unwrap_or(0);
         let kind = Kind::of(options)?;
         let mut known = None;
         let (what, cost) = match &kind {
@@ -211,7 +211,7 @@ impl Planned {
 
 /// A picture of a schedule, if it is short enough to be drawn.
 fn drawn(options: &PlanOptions) -> Result<String, String> {
-    let steps = options.steps;
+    let steps = options.steps.unwrap_or(0);
     let sizes = (options.state_bytes.map_or(1, |b| b.0), options.tape_bytes.map_or(1, |b| b.0));
     let bytes = options.memory.is_some();
     let evaluations = Planned::new(options)?.cost.evaluations();

@@ -1,17 +1,22 @@
 //! What a terminal shows while something takes long, and what Ctrl-C does.
 
+use crate::human;
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use wengert::checkpoint::{Seen, Watch};
 
 /// How long nothing is said.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How long a run may take to end by itself after Ctrl-C.
 const GRACE: Duration = Duration::from_secs(1);
+
+/// The length of a bar.
+const BAR: usize = 20;
 
 const SPINNER: [char; 4] = ['|', '/', '-', '\\'];
 
@@ -42,7 +47,8 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn start(what: &'static str) -> Progress {
+    /// Of loops in limited memory it shows where they stand.
+    pub(crate) fn start(what: &'static str, watch: Option<Arc<Watch>>) -> Progress {
         if !std::io::stderr().is_terminal() {
             return Progress { running: None };
         }
@@ -55,8 +61,9 @@ impl Progress {
                 wait = Duration::from_millis(200);
                 let spinner = SPINNER[turn % SPINNER.len()];
                 turn += 1;
-                let seconds = start.elapsed().as_secs();
-                eprint!("{ERASE}{spinner} {what}, {seconds} s (Ctrl-C stops it)");
+                let seen = watch.as_ref().map(|watch| watch.look()).unwrap_or_default();
+                let line = shown(what, &seen, start.elapsed());
+                eprint!("{ERASE}{spinner} {line} (Ctrl-C stops it)");
                 let _ = std::io::stderr().flush();
             }
             if turn > 0 {
@@ -67,11 +74,54 @@ impl Progress {
     }
 }
 
+/// What is known of the work.
+fn shown(what: &str, seen: &Seen, elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs();
+    if seen.evaluations == 0 {
+        return format!("{what}, {seconds} s");
+    }
+    let mut out = String::new();
+    if let Some(part) = seen.part() {
+        let full = (part * BAR as f64) as usize;
+        let left = elapsed.as_secs_f64() * (1.0 - part) / part.max(1e-9);
+        let (done, rest) = ("#".repeat(full), "-".repeat(BAR - full));
+        out =
+            format!("[{done}{rest}] {:.0}%, about {} left, ", 100.0 * part, human::duration(left));
+    }
+    let of = seen.steps.map_or(String::new(), |steps| format!(" of {steps}"));
+    let sweep = if seen.is_back { "on the way back at" } else { "at" };
+    let Seen { position, evaluations, .. } = seen;
+    format!("{out}{sweep} iteration {position}{of}, {evaluations} evaluations, {seconds} s")
+}
+
 impl Drop for Progress {
     fn drop(&mut self) {
         if let Some((end, thread)) = self.running.take() {
             drop(end);
             let _ = thread.join();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines() {
+        let at = |seen: &Seen| shown("differentiating", seen, Duration::from_secs(10));
+        let mut seen = Seen::default();
+        assert_eq!(at(&seen), "differentiating, 10 s");
+        seen = Seen { position: 500, evaluations: 520, ..seen };
+        assert_eq!(at(&seen), "at iteration 500, 520 evaluations, 10 s");
+        seen = Seen { steps: Some(1000), expected: 2000, is_back: true, ..seen };
+        seen.evaluations = 1000;
+        assert_eq!(
+            at(&seen),
+            "[##########----------] 50%, about 10.0 s left, on the way back at iteration 500 of 1000, 1000 evaluations, 10 s"
+        );
+        // More than was expected.
+        seen.evaluations = 5000;
+        assert!(at(&seen).starts_with("[####################] 100%"));
     }
 }

@@ -11,20 +11,18 @@
 //! Arrays have one owner. Those that are carried belong to the loop here, from the first call to the last; a function that takes
 //! one over gives another one back, and what it only reads is freed behind it.
 
-use crate::arrays::Arrays;
+mod state;
+
+use self::state::{bytes_in, copy_of, fingerprint, load, save, values};
 use crate::context::Context;
-use crate::jit::abi_slots;
 use crate::jit::link::{Plan, Shape, Signature, Step};
-use crate::kernel::operand;
-use crate::program::OnDisk;
+use crate::program::{LoopStats, OnDisk, Options};
 use std::ops::Range;
 use std::slice;
-use wengert_checkpoint::{Done, Error, Fingerprint, Folder, Run, Steps};
+use std::sync::Arc;
+use wengert_checkpoint::{Error, Folder, LOOKED_AT, Measured, Run, Steps, Watch};
 use wengert_core::fault::FaultKind;
 use wengert_core::ir::{Phase, Type};
-use wengert_core::ops::kernels::Operand;
-use wengert_core::ops::shaped::Elements;
-use wengert_core::ops::{Data, Elem};
 
 /// The loops of a run that have been recorded and not yet reversed, and what is left of the memory.
 #[derive(Debug, Default)]
@@ -37,14 +35,20 @@ pub(crate) struct Budget {
     open: Vec<Open>,
     /// Whether a loop is being run: those inside it are parts of its steps.
     is_inside: bool,
-    /// What loops have done.
-    pub(crate) done: Vec<(usize, Done)>,
+    watch: Option<Arc<Watch>>,
+    /// Loops are only looked at, and everything ends when all of them are.
+    is_dry: bool,
+    /// That has happened.
+    pub(crate) is_planned: bool,
+    /// What is known of loops.
+    pub(crate) loops: Vec<LoopStats>,
 }
 
 /// A loop between its two sweeps.
 #[derive(Debug)]
 struct Open {
     plan: usize,
+    memory: u64,
     run: Run,
     place: Place,
     captures: Vec<u64>,
@@ -77,8 +81,11 @@ impl Place {
 }
 
 impl Budget {
-    pub(crate) fn new(memory: Option<u64>, disk: Option<OnDisk>) -> Budget {
-        Budget { memory, disk, ..Budget::default() }
+    pub(crate) fn new(options: &Options) -> Budget {
+        let is_dry = options.only_planned;
+        let memory = options.memory.or(is_dry.then_some(u64::MAX));
+        let (disk, watch) = (options.disk.clone(), options.watch.clone());
+        Budget { memory, disk, watch, is_dry, ..Budget::default() }
     }
 
     /// Where one of so many loops keeps states on disk, and whether it goes on with what is there.
@@ -92,7 +99,8 @@ impl Budget {
 
     /// Iterations that were run more than once.
     pub(crate) fn run_again(&self) -> u64 {
-        self.done.iter().map(|(_, done)| done.evaluations().saturating_sub(done.steps)).sum()
+        let done = self.loops.iter().filter_map(|of| of.done);
+        done.map(|done| done.evaluations().saturating_sub(done.steps)).sum()
     }
 
     /// Whether a loop under a budget is being run: what it does belongs to its steps, on its own tape.
@@ -105,6 +113,39 @@ impl Budget {
         let can = plan.shape.is_some() && plan.advance.is_some();
         can && self.memory.is_some() && !self.is_inside
     }
+}
+
+/// How many parts the memory is cut into, to be given to one loop or another.
+const SHARES: u64 = 16;
+
+/// What one of the loops may have of the memory: where all are known from an earlier run, as much as makes all of them together
+/// fastest; otherwise the same as the others.
+fn share(plans: &[Plan], number: usize, memory: u64) -> u64 {
+    let loops: Vec<usize> = (0..plans.len()).filter(|k| plans[*k].shape.is_some()).collect();
+    let known: Option<Vec<(Measured, u64)>> = loops.iter().map(|k| plans[*k].known()).collect();
+    let count = loops.len().max(1) as u64;
+    let (Some(known), true) = (known, count > 1 && count <= SHARES / 2) else {
+        return memory / count;
+    };
+    let part = memory / SHARES;
+    let mut shares = vec![1; known.len()];
+    let time = |k: usize, shares: u64| {
+        let (measured, steps) = &known[k];
+        let forecast = measured.forecast(*steps, part.saturating_mul(shares));
+        // What does not fit needs more than anybody.
+        forecast.map_or(u128::MAX / 2, |forecast| forecast.time)
+    };
+    let mut times: Vec<u128> = (0..known.len()).map(|k| time(k, 1)).collect();
+    for _ in count..SHARES {
+        // The first part to help a loop may be larger than one share.
+        let gain = |k: usize| times[k].saturating_sub(time(k, shares[k] + 1));
+        let best = (0..known.len()).max_by_key(|k| (gain(*k), times[*k], usize::MAX - k));
+        let Some(best) = best else { break };
+        shares[best] += 1;
+        times[best] = time(best, shares[best]);
+    }
+    let at = loops.iter().position(|k| *k == number);
+    at.map_or(memory / count, |at| part * shares[at])
 }
 
 /// What went wrong: compiled code has written a fault, or there is something to be told.
@@ -299,17 +340,22 @@ impl<'c, 'p> Of<'c, 'p> {
                 copies.push(captures[at]);
             }
         }
-        let budget = &self.context().budget;
-        let memory = budget.memory.unwrap_or(u64::MAX);
-        // Every loop has the same share.
-        let loops = self.context().program.plans.iter().filter(|p| p.shape.is_some()).count();
-        let loops = loops.max(1) as u64;
-        let memory = memory / loops;
+        let context = self.context();
+        let memory = context.budget.memory.unwrap_or(u64::MAX);
+        let memory = share(&context.program.plans, number, memory);
+        let loops = context.program.plans.iter().filter(|p| p.shape.is_some()).count().max(1);
+        let (loops, watch) = (loops as u64, context.budget.watch.clone());
         let length = u64::try_from(i128::from(to) - i128::from(from)).unwrap_or(0);
-        let known = *self.plan.measured.lock().unwrap_or_else(|e| e.into_inner());
+        let known = self.plan.known().map(|(measured, _)| measured);
         let mut run = Run::new(memory, shape.counted.then_some(length), known);
+        if let Some(watch) = watch {
+            run = run.watched(watch);
+        }
         let mut steps = self.steps(place, &captures);
         steps.live = live;
+        if self.context().budget.is_dry {
+            return self.look(steps, run, frame);
+        }
         // States are those of this loop, begun so.
         let captured = 2 + shape.carries..record.params.len() - 1;
         let captured = values(record, captured.start, captured.len());
@@ -319,33 +365,71 @@ impl<'c, 'p> Of<'c, 'p> {
             run = if resumed { run.resumed(&folder)? } else { run.in_folder(&folder)? };
         }
         run.forward(&mut steps)?;
-        *self.plan.measured.lock().unwrap_or_else(|e| e.into_inner()) = run.measured().copied();
-        let Loop { place, live, top, .. } = steps;
-        let (done, exit) = place.ended.unwrap_or((from.max(to), 0));
-        let results = record.words_of_params();
-        let ends = results + live.len();
-        frame[results..ends].copy_from_slice(&live);
-        frame[ends..ends + 3].copy_from_slice(&[done as u64, exit, top]);
+        let ended = self.hand_back(&steps, frame);
+        let place = Place { ended: Some(ended), ..steps.place };
         self.context().budget.open.push(Open {
             plan: number,
+            memory,
             run,
-            place: Place { ended: Some((done, exit)), ..place },
+            place,
             captures,
             copies,
         });
         Ok(())
     }
 
+    /// Gives the last state and where the loop ended to who called it.
+    fn hand_back(&self, steps: &Loop, frame: &mut [u64]) -> (i64, u64) {
+        let Loop { place, live, top, .. } = steps;
+        let (done, exit) = place.ended.unwrap_or((place.from.max(place.to), 0));
+        let results = self.shape.record.words_of_params();
+        let ends = results + live.len();
+        frame[results..ends].copy_from_slice(live);
+        frame[ends..ends + 3].copy_from_slice(&[done as u64, exit, *top]);
+        (done, exit)
+    }
+
+    /// Looks at a loop, and runs it without recording it if there is another one to be looked at.
+    fn look(mut self, mut steps: Loop, mut run: Run, frame: &mut [u64]) -> Result<(), Failed> {
+        let Place { from, to, .. } = steps.place;
+        let counted = self.shape.counted;
+        let steps_known = u64::try_from(i128::from(to) - i128::from(from)).ok().filter(|_| counted);
+        let measured = match steps_known {
+            Some(0) => None,
+            _ => Some(run.measure(&mut steps)?),
+        };
+        let (span, memory) = (self.shape.span, run.memory());
+        let budget = &mut self.context().budget;
+        budget.loops.push(LoopStats { span, memory, steps: steps_known, measured, done: None });
+        let seen = budget.loops.len();
+        let all = self.context().program.plans.iter().filter(|p| p.shape.is_some()).count();
+        if seen >= all {
+            self.context().budget.is_planned = true;
+            return Err(Error::Step(1));
+        }
+        let at = steps.place.steps().unwrap_or(LOOKED_AT.min(steps_known.unwrap_or(u64::MAX)));
+        let end = steps_known.unwrap_or(u64::MAX);
+        if at < end && steps.place.steps().is_none() {
+            steps.advance(at..end).map_err(Error::Step)?;
+        }
+        self.hand_back(&steps, frame);
+        Ok(())
+    }
+
     fn backward(mut self, number: usize, frame: &mut [u64]) -> Result<(), Failed> {
         let shape = self.shape;
         let reverse = &shape.reverse;
+        if self.context().budget.is_dry {
+            self.context().budget.is_planned = true;
+            return Err(Error::Step(1));
+        }
         let waiting = &mut self.context().budget.open;
         // Those behind it are never reversed.
         let last = waiting.iter().rposition(|open| open.plan == number);
         let Some(open) = last.and_then(|k| waiting.drain(k..).next()) else {
             return Err(Error::Schedule("a loop is reversed that was not recorded".into()));
         };
-        let Open { mut run, place, captures, copies, .. } = open;
+        let Open { mut run, memory, place, captures, copies, .. } = open;
         let stated = reverse.slots(3..3 + shape.state);
         let fixed = reverse.slots(3 + shape.state..reverse.params.len() - 1);
         let tape = fixed.end;
@@ -367,7 +451,10 @@ impl<'c, 'p> Of<'c, 'p> {
         frame[ends] = steps.top;
         let context = self.context();
         copies.iter().for_each(|copy| context.arrays.free(*copy as usize));
-        context.budget.done.push((number, *run.done()));
+        let done = Some(*run.done());
+        let (steps, measured) = (place.steps(), run.measured().copied());
+        context.budget.loops.push(LoopStats { span: shape.span, memory, steps, measured, done });
+        self.plan.learn(measured.zip(steps));
         Ok(())
     }
 }
@@ -566,160 +653,5 @@ impl Loop<'_, '_> {
             context.arrays.free(address);
         }
         self.top = start;
-    }
-}
-
-/// The elements of an array.
-///
-/// # Safety
-/// An array of so many elements must be at the address, and stay there unchanged.
-unsafe fn bytes_of<'a>(address: u64, elem: Elem, count: usize) -> &'a [u8] {
-    // SAFETY: as the caller promises; elements have no bytes between them.
-    unsafe { slice::from_raw_parts(address as usize as *const u8, count * size(elem)) }
-}
-
-/// Some of a function's parameters: where the words of each begin, from those of the first, and its type.
-fn values(of: &Signature, first: usize, count: usize) -> Vec<(usize, Type)> {
-    let start = of.slots(0..first).end;
-    let value = |k: usize| (of.slots(0..k).end - start, of.params[k].0);
-    (first..first + count).map(value).collect()
-}
-
-/// How many bytes values take where they are saved; none where there are none.
-fn bytes_in(values: &[(usize, Type)], words: &[u64]) -> u64 {
-    if words.is_empty() {
-        return 0;
-    }
-    let bytes = values.iter().map(|(at, ty)| match ty.is_array() {
-        true => {
-            let (elem, count) = extent(*ty, &words[*at..]);
-            8 * ty.rank() + count * size(elem)
-        }
-        false => 8,
-    });
-    bytes.sum::<usize>() as u64
-}
-
-/// Writes values, arrays as their dimensions and elements.
-fn save(values: &[(usize, Type)], words: &[u64], mut to: &mut [u8]) {
-    for (at, ty) in values {
-        let words = &words[*at..*at + abi_slots(&[*ty])];
-        let plain = if ty.is_array() { &words[1..] } else { words };
-        for word in plain {
-            if let Some(place) = to.split_off_mut(..8) {
-                place.copy_from_slice(&word.to_le_bytes());
-            }
-        }
-        if ty.is_array() {
-            let (elem, count) = extent(*ty, words);
-            // SAFETY: the words are those of an array that is alive.
-            let elements = unsafe { bytes_of(words[0], elem, count) };
-            if let Some(place) = to.split_off_mut(..elements.len()) {
-                place.copy_from_slice(elements);
-            }
-        }
-    }
-}
-
-/// Reads values that were saved, arrays as new ones; where there is no memory for one, gives back how many bytes it needs.
-fn load(
-    arrays: &mut Arrays,
-    values: &[(usize, Type)],
-    words: &mut Vec<u64>,
-    mut from: &[u8],
-) -> Result<(), u64> {
-    fn word(from: &mut &[u8]) -> u64 {
-        let word = from.split_off(..8).and_then(|word| word.try_into().ok());
-        word.map_or(0, u64::from_le_bytes)
-    }
-    for (at, ty) in values {
-        if !ty.is_array() {
-            words.push(word(&mut from));
-            continue;
-        }
-        words.push(0);
-        words.extend((0..ty.rank()).map(|_| word(&mut from)));
-        let (elem, count) = extent(*ty, &words[*at..]);
-        let elements = from.split_off(..count * size(elem)).unwrap_or_default();
-        let address = array_of(arrays, elem, count, elements).ok_or(elements.len() as u64)?;
-        words[*at] = address as u64;
-    }
-    Ok(())
-}
-
-/// A number that tells values from others.
-fn fingerprint(values: &[(usize, Type)], words: &[u64]) -> u64 {
-    let mut print = Fingerprint::new();
-    for (at, ty) in values {
-        let words = &words[*at..*at + abi_slots(&[*ty])];
-        if !ty.is_array() {
-            match ty {
-                Type::F64 => print.floats(&[f64::from_bits(words[0])]),
-                _ => print.word(words[0]),
-            }
-            continue;
-        }
-        words[1..].iter().for_each(|dim| print.word(*dim));
-        // SAFETY: the words are those of an array of that type that is alive.
-        match unsafe { operand(*ty, words) } {
-            Operand::Array(_, Elements::F64(x)) => print.floats(x),
-            _ => {
-                let (elem, count) = extent(*ty, words);
-                // SAFETY: as above.
-                print.bytes(unsafe { bytes_of(words[0], elem, count) });
-            }
-        }
-    }
-    print.finish()
-}
-
-/// A copy of an array, given its words.
-fn copy_of(arrays: &mut Arrays, ty: Type, words: &[u64]) -> Result<u64, Failed> {
-    let (elem, count) = extent(ty, words);
-    // SAFETY: the words are those of an array of that type that is alive.
-    let copied = match unsafe { operand(ty, &words[..1 + ty.rank()]) } {
-        Operand::Array(_, elements) => arrays.copy(elements),
-        Operand::Scalar(_) => None,
-    };
-    copied.map(|address| address as u64).ok_or(Error::NoMemory((count * size(elem)) as u64))
-}
-
-/// A new array of elements as they lie in memory; `None` where there is not enough of it, or other elements than these.
-fn array_of(arrays: &mut Arrays, elem: Elem, len: usize, bytes: &[u8]) -> Option<usize> {
-    fn all<T, const N: usize>(bytes: &[u8], of: impl Fn([u8; N]) -> T) -> Option<Vec<T>> {
-        let (elements, rest) = bytes.as_chunks::<N>();
-        let mut array = Vec::new();
-        array.try_reserve_exact(elements.len()).ok()?;
-        array.extend(elements.iter().map(|x| of(*x)));
-        rest.is_empty().then_some(array)
-    }
-    if bytes.len() != len.checked_mul(size(elem))? {
-        return None;
-    }
-    Some(match elem {
-        Elem::F64 => {
-            let address = arrays.blank(len)?;
-            // SAFETY: so many doubles lie there, which nobody else uses.
-            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), address as *mut u8, 8 * len) };
-            address
-        }
-        Elem::F32 => arrays.own(Data::F32(all(bytes, f32::from_ne_bytes)?)),
-        Elem::I64 => arrays.own(Data::I64(all(bytes, i64::from_ne_bytes)?)),
-        Elem::Bool => arrays.own(Data::Bool(all(bytes, |[b]| b != 0)?)),
-    })
-}
-
-/// What an array consists of.
-fn extent(ty: Type, words: &[u64]) -> (Elem, usize) {
-    let dims = words[1..1 + ty.rank()].iter().map(|dim| *dim as usize);
-    (ty.elem().unwrap_or(Elem::F64), dims.product())
-}
-
-/// Bytes of an element.
-fn size(elem: Elem) -> usize {
-    match elem {
-        Elem::F64 | Elem::I64 => 8,
-        Elem::F32 => 4,
-        Elem::Bool => 1,
     }
 }

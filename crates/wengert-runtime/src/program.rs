@@ -15,6 +15,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use wengert_checkpoint::{Done, Measured, Watch};
 use wengert_core::fault::{Fault, FaultKind};
 use wengert_core::interp::Val;
 use wengert_core::ir::{Module, Type, verify};
@@ -110,6 +111,10 @@ pub struct Options {
     pub memory: Option<u64>,
     /// A folder for states of such loops beside the memory.
     pub disk: Option<OnDisk>,
+    /// Whether to run no more than it takes to say what loops would take in that memory. There are no results then.
+    pub only_planned: bool,
+    /// Shows where the loop stands that is being run in limited memory.
+    pub watch: Option<Arc<Watch>>,
     /// How many threads parallel loops run on; as many as the machine has cores where it is not said. It changes no
     /// bit.
     pub threads: Option<NonZeroUsize>,
@@ -123,6 +128,8 @@ impl Default for Options {
             interrupt: None,
             memory: None,
             disk: None,
+            only_planned: false,
+            watch: None,
             threads: None,
         }
     }
@@ -143,8 +150,23 @@ pub struct OnDisk {
     pub synced: bool,
 }
 
+/// A loop that was run in limited memory, or could be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoopStats {
+    /// Where it is.
+    pub span: Span,
+    /// The bytes it was allowed.
+    pub memory: u64,
+    /// How many iterations it has, where that is known.
+    pub steps: Option<u64>,
+    /// What iterations take.
+    pub measured: Option<Measured>,
+    /// What was done; nothing where it was only looked at.
+    pub done: Option<Done>,
+}
+
 /// What a run took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// The most bytes that stood on tapes at once; where there are several, at most this many.
     pub tape_peak_bytes: u64,
@@ -154,6 +176,8 @@ pub struct Stats {
     pub run_again: u64,
     /// Pieces of parallel loops that other threads than the caller's have run, forward and backward.
     pub pieces_elsewhere: u64,
+    /// The loops under a budget.
+    pub loops: Vec<LoopStats>,
 }
 
 /// Why a call gave no result.
@@ -309,7 +333,7 @@ impl Program {
         let threads = options.threads.or_else(|| std::thread::available_parallelism().ok());
         let threads = threads.map_or(1, NonZeroUsize::get);
         let mut context = Context::new(linked, rounds, interrupt, tapes, base, threads);
-        context.budget = Budget::new(options.memory, options.disk.clone());
+        context.budget = Budget::new(options);
         let mut frame = found.frame(args, &mut context, &bases)?;
         let status = {
             let _floats = DefaultFloats::set();
@@ -317,6 +341,10 @@ impl Program {
             // a slot for every word of its results; arrays in it outlive the call.
             unsafe { self.code.run(found.number, &mut context, &mut frame) }
         };
+        if context.budget.is_planned {
+            let stats = Stats { loops: context.budget.loops, ..Stats::default() };
+            return Ok((Vec::new(), stats));
+        }
         if status != 0 {
             return Err(RunError::Fault(context.fault()));
         }
@@ -329,6 +357,7 @@ impl Program {
             tape_peak_bytes: context.tapes.peak().max(workers.tape_peak_bytes),
             array_peak_bytes: context.arrays.peak_bytes() + workers.array_peak_bytes,
             run_again: context.budget.run_again(),
+            loops: std::mem::take(&mut context.budget.loops),
             ..workers
         };
         Ok((found.results(&frame, &mut context), stats))

@@ -286,7 +286,8 @@ impl Batch<'_> {
         };
         match part {
             Ok(part) => {
-                let stats = Stats { run_seconds: start.elapsed().as_secs_f64(), ..part.stats };
+                let stats =
+                    Stats { run_seconds: start.elapsed().as_secs_f64(), ..part.stats.clone() };
                 Ok((part, stats))
             }
             Err(Some(error)) => Err(*error),

@@ -35,6 +35,7 @@ pub(crate) struct Ran {
     pub(crate) values: Vec<Value>,
     pub(crate) tape_bytes: u64,
     pub(crate) run_again: u64,
+    pub(crate) loops: Vec<runtime::LoopStats>,
     pub(crate) seconds: f64,
     pub(crate) backend: Backend,
 }
@@ -81,9 +82,25 @@ impl Executable {
                 (native(program.call(&self.entry, &args, &limits))?, backend)
             }
         };
-        let runtime::Stats { tape_peak_bytes: tape_bytes, run_again, .. } = took;
+        let runtime::Stats { tape_peak_bytes: tape_bytes, run_again, loops, .. } = took;
         let seconds = start.elapsed().as_secs_f64();
-        Ok(Ran { values, tape_bytes, run_again, seconds, backend })
+        Ok(Ran { values, tape_bytes, run_again, loops, seconds, backend })
+    }
+
+    /// What its loops would take in limited memory. The interpreter has none.
+    pub(crate) fn plan<V: Borrow<Value>>(
+        &self,
+        args: &[V],
+        options: &Options,
+    ) -> Result<Vec<runtime::LoopStats>, Fault> {
+        let (args, limits) = (native_args(args), self.limits(options));
+        let limits = runtime::Options { only_planned: true, ..limits };
+        let ran = match &self.code {
+            Code::Interp(_) => return Ok(Vec::new()),
+            Code::Native(program, _) => program.call(&self.entry, &args, &limits),
+            Code::Auto(program) => program.call(&self.entry, &args, &limits),
+        };
+        native(ran).map(|(_, took)| took.loops)
     }
 
     fn limits(&self, options: &Options) -> runtime::Options {
@@ -102,6 +119,8 @@ impl Executable {
                 resumed: disk.resume,
                 synced: disk.fsync,
             }),
+            only_planned: false,
+            watch: options.watch.clone(),
             threads: threads.and_then(NonZeroUsize::new),
         }
     }

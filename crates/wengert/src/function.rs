@@ -7,6 +7,7 @@ use crate::args::Args;
 use crate::bind;
 use crate::error::{Error, ErrorKind};
 use crate::executable::Executable;
+use crate::memory::LoopReport;
 use crate::options::{Backend, Options, Stats};
 use crate::shapes;
 use crate::source::Source;
@@ -304,6 +305,8 @@ impl Function {
         stats.run_seconds += ran.seconds;
         stats.tape_bytes = stats.tape_bytes.max(ran.tape_bytes);
         stats.run_again += ran.run_again;
+        let source = self.source.text();
+        stats.loops.extend(ran.loops.into_iter().map(|of| LoopReport::new(source, of)));
         Ok(ran.values)
     }
 

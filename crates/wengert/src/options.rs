@@ -1,8 +1,10 @@
 //! How to run and differentiate, and what it cost.
 
+use crate::memory::LoopReport;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use wengert_checkpoint::Watch;
 
 /// What runs the program. All give the same bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -58,6 +60,8 @@ pub struct Options {
     pub disk: Option<Disk>,
     /// Set it to `true` from another thread to end a run with an error. Native code only.
     pub interrupt: Option<Arc<AtomicBool>>,
+    /// Shows where the loop stands that is being run in limited memory.
+    pub watch: Option<Arc<Watch>>,
     /// How many threads run the members of a batch; as many as the machine has cores where it is not said. It
     /// changes no bit.
     pub threads: Option<usize>,
@@ -89,13 +93,14 @@ impl Default for Options {
             memory: None,
             disk: None,
             interrupt: None,
+            watch: None,
             threads: None,
         }
     }
 }
 
 /// What a call took.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stats {
     /// What ran it, once it has run: not [`Backend::Auto`], but what that chose.
     pub backend: Backend,
@@ -107,4 +112,6 @@ pub struct Stats {
     pub compile_seconds: f64,
     /// Time to run.
     pub run_seconds: f64,
+    /// The loops that were run in limited memory, in the order in which they were done.
+    pub loops: Vec<LoopReport>,
 }

@@ -3,7 +3,7 @@
 use super::{Run, not_measured};
 use crate::kept::Kept;
 use crate::outcome::Error;
-use crate::plan::{Plan, Room};
+use crate::plan::{Forecast, MOST_SUMS, Plan, Room};
 use crate::steps::Steps;
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroUsize;
@@ -93,7 +93,7 @@ impl Run {
             let Some(base) = self.kept.point_before(end) else {
                 return Err(Error::Schedule("the first state is gone".into()));
             };
-            let room = Room { memory: self.memory_beside(base.1), disk };
+            let room = Room { memory: self.memory_beside(base.1), disk, sums: MOST_SUMS };
             match Plan::new(end - base.0, &measured, &room) {
                 Ok(plan) => return self.begin(steps, plan, base, end),
                 Err(Impossible::TooFewBytes { .. } | Impossible::NoSlot) => {
@@ -132,6 +132,13 @@ impl Run {
         let before = each.saturating_sub(u128::from(self.is_back)) * u128::from(base.0);
         let rest = u64::try_from(whole + before).unwrap_or(u64::MAX);
         self.expected = self.done.evaluations().saturating_add(rest);
+        if let (None, Some(measured), false) = (self.done.forecast, &self.measured, self.is_back) {
+            let part = plan.forecast(measured);
+            // Of all parts, as long as this one.
+            let all = |of: u128| of.saturating_mul(end.into()) / u128::from((end - base.0).max(1));
+            let (evaluations, time) = (all(part.evaluations), all(part.time));
+            self.done.forecast = Some(Forecast { evaluations, time, ..part });
+        }
         self.part = Some(Part { plan, base, end, places, ahead });
         Ok(())
     }

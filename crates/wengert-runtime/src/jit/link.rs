@@ -52,14 +52,26 @@ pub(crate) struct Plan {
     pub(crate) shape: Option<Shape>,
     /// The site of the fault that it cannot be run so.
     pub(crate) stopped: u64,
-    /// What was measured when it ran so.
-    pub(crate) measured: Mutex<Option<Measured>>,
+    /// What was measured when it ran so, and how many iterations it had.
+    measured: Mutex<Option<(Measured, u64)>>,
     /// How pieces of it can run at the same time, if they can.
     pub(crate) pieces: Option<Pieces>,
     /// The site of the fault that the pieces together need more tape than there may be.
     pub(crate) full: u64,
     /// Nanoseconds per iteration when it last ran, forward and backward; 0 before it has run.
     pub(crate) pace: [AtomicU64; 2],
+}
+
+impl Plan {
+    /// What is known of the loop from when it ran in limited memory, and how many iterations it had.
+    pub(crate) fn known(&self) -> Option<(Measured, u64)> {
+        *self.measured.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Remembers it for the next time.
+    pub(crate) fn learn(&self, known: Option<(Measured, u64)>) {
+        *self.measured.lock().unwrap_or_else(|e| e.into_inner()) = known;
+    }
 }
 
 /// What the functions of an outlined loop take and give back.

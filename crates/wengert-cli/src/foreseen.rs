@@ -1,0 +1,163 @@
+//! What `wengert plan FILE` says: what the loops of a program would take in limited memory. And what is said of them afterwards.
+
+use crate::PlanOptions;
+use crate::command::{Failure, Outcome, arguments, function, printed, wrt};
+use crate::human::{duration, size};
+use crate::progress::{self, Progress};
+use serde_json::{Value as Json, json};
+use std::fmt::Write;
+use wengert::checkpoint::Forecast;
+use wengert::{LoopReport, Options};
+
+/// Looks at the loops of a program.
+pub(crate) fn plan(of: &PlanOptions) -> Outcome {
+    let Some(common) = of.common() else {
+        return Err(Failure::input("name a FILE, or say how many `--steps` there are"));
+    };
+    if of.svg {
+        return Err(Failure::input(
+            "a picture is of a schedule alone: `wengert plan --steps N --slots S --svg`",
+        ));
+    }
+    let memory = of.memory.map(|bytes| bytes.0);
+    let interrupt = Some(progress::interrupt());
+    let options = Options { memory, interrupt, ..Options::default() };
+    let function = function(&common.program)?.with_options(options);
+    let args = arguments(&function, &common)?;
+    let progress = Progress::start("looking at loops", None);
+    let loops = function.plan(args, wrt(&of.by))?;
+    drop(progress);
+    printed(match of.json {
+        true => {
+            let loops: Vec<Json> = loops.iter().map(|of| foreseen_json(of, memory)).collect();
+            format!("{}\n", json!({ "loops": loops }))
+        }
+        false if loops.is_empty() => {
+            "no loop has to be reversed: there is nothing to be kept\n".to_string()
+        }
+        false => {
+            let texts: Vec<String> = loops.iter().map(|of| foreseen(of, memory)).collect();
+            texts.join("\n")
+        }
+    })
+}
+
+/// The sizes of memory that are looked at: all that can be of use, what was asked for, half of it and twice as much; without
+/// one, a tenth, a hundredth and a thousandth of everything.
+fn sizes(of: &LoopReport, memory: Option<u64>) -> Vec<u64> {
+    let everything = of.everything().unwrap_or(u64::MAX);
+    let some = match memory {
+        Some(_) => vec![of.memory.saturating_mul(2), of.memory, of.memory / 2],
+        None => vec![everything / 10, everything / 100, everything / 1000],
+    };
+    let less = some.into_iter().filter(|memory| *memory < everything);
+    std::iter::once(everything).chain(less).collect()
+}
+
+fn foreseen(of: &LoopReport, memory: Option<u64>) -> String {
+    let mut out = format!("the loop of line {}", of.line);
+    let Some(measured) = of.measured else { return out + ": no iterations\n" };
+    match of.steps {
+        Some(1) => out += ": 1 iteration",
+        Some(steps) => _ = write!(out, ": {steps} iterations"),
+        None => out += ": nobody knows how many iterations",
+    }
+    let (state, record) = (size(measured.state_bytes), size(measured.record_bytes));
+    let _ = writeln!(out, "; a state takes {state}, the record of an iteration {record}");
+    let Some(steps) = of.steps else {
+        out += "  what it takes is known when it has ended; states are stored on the way, and some given up for others\n";
+        return out;
+    };
+    for (k, memory) in sizes(of, memory).into_iter().enumerate() {
+        let room = match k {
+            0 => format!("everything, {}", size(memory)),
+            _ => format!("in {}", size(memory)),
+        };
+        let takes = match of.forecast(memory) {
+            Some(forecast) => takes(&forecast, steps),
+            None => "too little: it does not hold a state and the record of an iteration".into(),
+        };
+        let _ = writeln!(out, "  {room:<22} {takes}");
+    }
+    if measured.is_of_no_use(steps) {
+        out += "  keeping states spares nothing here: one takes as much as all records\n";
+    }
+    out
+}
+
+fn takes(forecast: &Forecast, steps: u64) -> String {
+    let each = forecast.evaluations as f64 / steps.max(1) as f64;
+    let (peak, seconds) = (size(forecast.peak_bytes), duration(forecast.time as f64 / 1e9));
+    format!("{each:.2} evaluations of each, at most {peak}, about {seconds}")
+}
+
+fn foreseen_json(of: &LoopReport, memory: Option<u64>) -> Json {
+    let plan = |memory: u64| match of.forecast(memory) {
+        Some(forecast) => json!({
+            "memory": memory,
+            "evaluations": number(forecast.evaluations),
+            "peak_bytes": forecast.peak_bytes,
+            "seconds": forecast.time as f64 / 1e9,
+        }),
+        None => json!({ "memory": memory, "evaluations": null }),
+    };
+    json!({
+        "line": of.line,
+        "steps": of.steps,
+        "state_bytes": of.measured.map(|measured| measured.state_bytes),
+        "record_bytes": of.measured.map(|measured| measured.record_bytes),
+        "everything_bytes": of.everything(),
+        "plans": match of.steps {
+            Some(1..) => sizes(of, memory).into_iter().map(plan).collect(),
+            _ => Vec::new(),
+        },
+    })
+}
+
+fn number(n: u128) -> Json {
+    u64::try_from(n).map_or_else(|_| json!(n.to_string()), |n| json!(n))
+}
+
+/// What a loop has taken, beside what it was expected to.
+pub(crate) fn done(of: &LoopReport) -> Option<String> {
+    let done = of.done?;
+    let each = |n: u128| n as f64 / done.steps.max(1) as f64;
+    let mut out = format!(
+        "the loop of line {}: {} iterations in {} of {}; {:.2} evaluations of each",
+        of.line,
+        done.steps,
+        size(done.peak_bytes),
+        size(of.memory),
+        each(done.evaluations().into()),
+    );
+    if let Some(forecast) = done.forecast {
+        let _ = write!(out, " (planned {:.2})", each(forecast.evaluations));
+    } else if let Some(best) = of.forecast(of.memory) {
+        let _ = write!(out, " ({:.2} had its end been known)", each(best.evaluations));
+    }
+    let _ = write!(out, ", {}", duration(done.time.as_secs_f64()));
+    if let Some(forecast) = done.forecast {
+        let _ = write!(out, " (planned {})", duration(forecast.time as f64 / 1e9));
+    }
+    if done.written > 0 {
+        let _ = write!(out, "; {} states written to disk, {} read", done.written, done.read);
+    }
+    Some(out)
+}
+
+/// The same as JSON.
+pub(crate) fn done_json(of: &LoopReport) -> Json {
+    let done = of.done.unwrap_or_default();
+    json!({
+        "line": of.line,
+        "memory": of.memory,
+        "steps": done.steps,
+        "evaluations": done.evaluations(),
+        "expected_evaluations": done.forecast.map(|forecast| number(forecast.evaluations)),
+        "peak_bytes": done.peak_bytes,
+        "seconds": done.time.as_secs_f64(),
+        "expected_seconds": done.forecast.map(|forecast| forecast.time as f64 / 1e9),
+        "disk_writes": done.written,
+        "disk_reads": done.read,
+    })
+}

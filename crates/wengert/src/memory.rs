@@ -1,0 +1,82 @@
+//! Loops in limited memory: what they would take, and what they took.
+
+use crate::args::{Args, Wrt};
+use crate::derivative::one;
+use crate::error::Error;
+use crate::function::{Function, Task};
+use crate::value::Value;
+use wengert_checkpoint::{Done, Forecast, Measured};
+use wengert_runtime as runtime;
+
+/// A loop whose gradient is computed in limited memory, or could be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoopReport {
+    /// The line where it begins, counted from 1.
+    pub line: usize,
+    /// The bytes allowed for what its reversal needs; the largest number where there is no limit.
+    pub memory: u64,
+    /// How many iterations it has, where that is known.
+    pub steps: Option<u64>,
+    /// What iterations take; nothing of a loop that has none.
+    pub measured: Option<Measured>,
+    /// What was done, once it is.
+    pub done: Option<Done>,
+}
+
+impl LoopReport {
+    pub(crate) fn new(source: &str, of: runtime::LoopStats) -> LoopReport {
+        let runtime::LoopStats { span, memory, steps, measured, done } = of;
+        LoopReport { line: span.line(source), memory, steps, measured, done }
+    }
+
+    /// What the loop takes in so many bytes: nothing where its end is not known, or where they do not hold a state and the record of
+    /// one iteration.
+    pub fn forecast(&self, memory: u64) -> Option<Forecast> {
+        self.measured?.forecast(self.steps?, memory)
+    }
+
+    /// What keeping everything takes, in bytes.
+    pub fn everything(&self) -> Option<u64> {
+        let measured = self.measured?;
+        let records = measured.record_bytes.saturating_mul(self.steps?);
+        Some(records.saturating_add(measured.state_bytes))
+    }
+}
+
+impl Function {
+    /// How the loops of a gradient would be reversed in the memory allowed ([`Options::memory`](crate::Options::memory)).
+    ///
+    /// Nothing is run but a few iterations of each loop, and what comes before the last of them.
+    ///
+    /// ```
+    /// let text = "
+    /// def f(x, n):
+    ///     for i in range(n):
+    ///         x = 3.7 * x * (1.0 - x)
+    ///     return x
+    /// ";
+    /// let f = wengert::Function::from_source(text, "f")?;
+    /// let plan = f.plan((0.3, 1_000_000), "x")?;
+    /// let of = &plan[0];
+    /// assert_eq!((of.line, of.steps), (3, Some(1_000_000)));
+    /// // In a hundredth of what it takes to keep everything, every iteration is run two or three times.
+    /// let forecast = of.forecast(of.everything().unwrap() / 100).unwrap();
+    /// assert!(forecast.evaluations < 3_000_000);
+    /// # Ok::<(), wengert::Error>(())
+    /// ```
+    pub fn plan(
+        &self,
+        args: impl Into<Args>,
+        wrt: impl Into<Wrt>,
+    ) -> Result<Vec<LoopReport>, Error> {
+        let call = self.prepare(args.into())?;
+        let by = self.by(&call, wrt.into())?;
+        self.one_float(&call)?;
+        let program = self.program(&call, Task::Reverse(by))?;
+        let one = one(&call);
+        let args: Vec<&Value> = call.values.iter().chain([&one]).collect();
+        let loops = program.plan(&args, &self.options).map_err(|fault| self.fault(fault))?;
+        let source = self.source().text();
+        Ok(loops.into_iter().map(|of| LoopReport::new(source, of)).collect())
+    }
+}
