@@ -271,29 +271,103 @@ fn c_grad_body(
         slot.copy_from_slice(&s);
         s = rk4(&f, s);
     }
-    // l is the adjoint of the state. With v4 = l, v3, v2, v1 the adjoints of the stage slopes over
-    // dt/6, dt, dt/2, dt/2, every pull uses the same multiple of the Jacobian as the push did.
-    let mut l = [1.0, 0.0, 0.0f64];
-    let (mut q4, mut q3, mut q12) = ([0.0f64; 3], [0.0f64; 3], [0.0f64; 3]);
+    let mut back = Back::new();
     for slot in tape.chunks_exact(3).rev() {
-        let g = stages(&f, [slot[0], slot[1], slot[2]]);
+        back.step(&f, [slot[0], slot[1], slot[2]]);
+    }
+    (s[0], back.gradient(dt))
+}
+
+dispatch! {
+    /// The same with so many states stored, at equal distances, and the states between two of them one after the other.
+    c_grad_two_level = c_grad_two_level_body(p: [f64; 6], n: usize, slots: usize, tape: &mut Vec<f64>) -> (f64, [f64; 6])
+}
+
+#[inline(always)]
+fn c_grad_two_level_body(
+    [sigma, rho, beta, x, y, z]: [f64; 6],
+    n: usize,
+    slots: usize,
+    tape: &mut Vec<f64>,
+) -> (f64, [f64; 6]) {
+    let dt = 2.0 / n as f64;
+    let f = slopes([sigma, rho, beta], dt);
+    let length = n.div_ceil(slots.max(1)).max(1);
+    let segments = n.div_ceil(length);
+    let (stored, records) = sized(tape, 3 * (segments + length)).split_at_mut(3 * segments);
+    let mut s = [x, y, z];
+    let mut result = s[0];
+    for (k, slot) in stored.chunks_exact_mut(3).enumerate() {
+        slot.copy_from_slice(&s);
+        // The last segment is recorded below.
+        if k + 1 < segments {
+            for _ in 0..length {
+                s = rk4(&f, s);
+            }
+        }
+    }
+    let mut back = Back::new();
+    for (k, slot) in stored.chunks_exact(3).enumerate().rev() {
+        let length = length.min(n - k * length);
+        let records = &mut records[..3 * length];
+        let mut s = [slot[0], slot[1], slot[2]];
+        for record in records.chunks_exact_mut(3) {
+            record.copy_from_slice(&s);
+            s = rk4(&f, s);
+        }
+        if k + 1 == segments {
+            result = s[0];
+        }
+        for record in records.chunks_exact(3).rev() {
+            back.step(&f, [record[0], record[1], record[2]]);
+        }
+    }
+    (result, back.gradient(dt))
+}
+
+/// The way back through the Lorenz system: l is the adjoint of the state, and the others what the parameters receive from
+/// the stages.
+struct Back {
+    l: [f64; 3],
+    q4: [f64; 3],
+    q3: [f64; 3],
+    q12: [f64; 3],
+}
+
+impl Back {
+    #[inline(always)]
+    fn new() -> Back {
+        Back { l: [1.0, 0.0, 0.0], q4: [0.0; 3], q3: [0.0; 3], q12: [0.0; 3] }
+    }
+
+    /// With v4 = l, v3, v2, v1 the adjoints of the stage slopes over dt/6, dt, dt/2, dt/2, every pull uses the same multiple
+    /// of the Jacobian as the push did.
+    #[inline(always)]
+    fn step(&mut self, f: &[Slope; 4], s: [f64; 3]) {
+        let l = self.l;
+        let g = stages(f, s);
         let l3 = l.map(|l| l * (1.0 / 3.0));
         let v3 = f[3].pull(&g[3], l, l3);
         let v2 = f[2].pull(&g[2], v3, l3.map(|l| l + l));
         let v1 = f[1].pull(&g[1], v2, l3);
-        param(&mut q4, &g[3], l);
-        param(&mut q3, &g[2], v3);
-        param(&mut q12, &g[1], v2);
-        param(&mut q12, &g[0], v1);
+        param(&mut self.q4, &g[3], l);
+        param(&mut self.q3, &g[2], v3);
+        param(&mut self.q12, &g[1], v2);
+        param(&mut self.q12, &g[0], v1);
         // l + (v3 - l/3) + (v2 - 2l/3) + (v1 - l/3), the stage states' own adjoints
         let mut base = [0.0; 3];
         for j in 0..3 {
             base[j] = v1[j] + ((v2[j] + v3[j]) + l3[j].mul_add(-4.0, l[j]));
         }
-        l = f[0].pull(&g[0], v1, base);
+        self.l = f[0].pull(&g[0], v1, base);
     }
-    let total = |j: usize| dt * (q4[j] / 6.0 + q3[j] + 0.5 * q12[j]);
-    (s[0], [total(0), total(1), -total(2), l[0], l[1], l[2]])
+
+    #[inline(always)]
+    fn gradient(&self, dt: f64) -> [f64; 6] {
+        let Back { l, q4, q3, q12 } = self;
+        let total = |j: usize| dt * (q4[j] / 6.0 + q3[j] + 0.5 * q12[j]);
+        [total(0), total(1), -total(2), l[0], l[1], l[2]]
+    }
 }
 
 /// Adds what the parameters sigma, rho and -beta receive from a slope with adjoint `v`.

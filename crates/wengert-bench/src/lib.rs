@@ -20,6 +20,7 @@ pub mod hand_math;
 pub mod hand_scalar;
 pub mod lowering;
 pub mod measure;
+pub mod memory;
 pub mod passes;
 pub mod start;
 pub mod workload;

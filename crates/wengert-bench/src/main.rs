@@ -21,11 +21,15 @@
 //! `cargo run --release -p wengert-bench -- batch [--json] [--seconds S]`
 //!
 //! Seconds for a hundred thousand runs of small functions, and for their gradients.
+//!
+//! `cargo run --release -p wengert-bench -- memory [--json] [--seconds S]`
+//!
+//! What it takes to stay within a budget of memory.
 
 use std::process::ExitCode;
 use wengert_bench::measure::measure;
 use wengert_bench::workload::{ALL, Workload};
-use wengert_bench::{all, batches, lowering, passes, start};
+use wengert_bench::{all, batches, lowering, memory, passes, start};
 
 const USAGE: &str = "usage: wengert-bench all [--long] [--json FILE] [--seconds S] [WORKLOAD ...]
        wengert-bench loops [--json] [--seconds S] [WORKLOAD ...]
@@ -33,13 +37,14 @@ const USAGE: &str = "usage: wengert-bench all [--long] [--json FILE] [--seconds 
        wengert-bench lower [--json] [--seconds S]
        wengert-bench start [--json] [WORKLOAD ...]
        wengert-bench batch [--json] [--seconds S]
+       wengert-bench memory [--json] [--seconds S]
 workloads: a a0 b c c3 d d2 e f1 f2 f3 g h";
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
     let command = words.next();
     match command.as_deref() {
-        Some("all" | "loops" | "lower" | "start" | "batch") => {}
+        Some("all" | "loops" | "lower" | "start" | "batch" | "memory") => {}
         Some("passes") => return count_passes(),
         _ => {
             eprintln!("{USAGE}");
@@ -106,6 +111,9 @@ fn main() -> ExitCode {
     }
     if command.as_deref() == Some("batch") {
         return time_batches(json, budget);
+    }
+    if command.as_deref() == Some("memory") {
+        return time_memory(json, budget);
     }
     if chosen.is_empty() {
         chosen.extend(ALL);
@@ -205,7 +213,20 @@ fn time_batches(json: bool, budget: f64) -> ExitCode {
         println!("{}", batches::heading());
     }
     let shown = &mut |row: batches::Row| println!("{}", if json { row.json() } else { row.line() });
-    match batches::measure(budget, shown) {
+    ended(batches::measure(budget, shown))
+}
+
+/// What it takes to stay within a budget.
+fn time_memory(json: bool, budget: f64) -> ExitCode {
+    if !json {
+        println!("{}", memory::heading());
+    }
+    let shown = &mut |row: memory::Row| println!("{}", if json { row.json() } else { row.line() });
+    ended(memory::measure(budget, shown))
+}
+
+fn ended(ran: Result<(), wengert::Error>) -> ExitCode {
+    match ran {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
             eprintln!("{e}");

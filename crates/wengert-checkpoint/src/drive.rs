@@ -195,6 +195,13 @@ impl Run {
         let ran = self.first_sweep(steps);
         self.done.time += start.elapsed();
         self.done.steps = self.steps.unwrap_or(0);
+        if let (Err(_), Some(journal), Some(disk)) = (&ran, &self.journal, &mut self.kept.disk)
+            && !journal.is_written()
+            && self.left.is_none()
+        {
+            // Nobody can go on with it.
+            disk.end();
+        }
         ran
     }
 

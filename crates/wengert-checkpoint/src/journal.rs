@@ -52,6 +52,11 @@ impl Journal {
         self.path.exists()
     }
 
+    /// Whether it was written here.
+    pub(crate) fn is_written(&self) -> bool {
+        self.written.is_some()
+    }
+
     /// Whether it is time for another.
     pub(crate) fn is_due(&self) -> bool {
         self.written.is_none_or(|at| at.elapsed() >= self.between)

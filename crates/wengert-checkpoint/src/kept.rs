@@ -13,7 +13,10 @@ use wengert_schedule::Slot;
 pub(crate) const LAST: Slot = Slot::Disk(usize::MAX);
 
 /// So many bytes of memory for each number of a state that is remembered.
-const PER_PRINT: u64 = 1024;
+const PER_PRINT: u64 = 4096;
+
+/// So many are remembered in any case.
+const LEAST_PRINTS: u64 = 32;
 
 /// The states of a loop.
 #[derive(Debug, Default)]
@@ -143,7 +146,7 @@ impl Kept {
     ) -> Result<(), Error<S::Error>> {
         match self.prints.get(&step) {
             Some(print) if *print != steps.fingerprint() => return Err(Error::OtherState(step)),
-            None if (self.prints.len() as u64) < memory / PER_PRINT => {
+            None if (self.prints.len() as u64) < (memory / PER_PRINT).max(LEAST_PRINTS) => {
                 self.prints.insert(step, steps.fingerprint());
             }
             _ => {}

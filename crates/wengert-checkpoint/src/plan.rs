@@ -130,9 +130,9 @@ impl Plan {
         let (state, record) = (Plan::slot_bytes(measured), measured.record_bytes);
         let times = measured.times();
         let beside = memory.saturating_sub(state);
-        // A hundredth of the time that the loop takes, and a sixteenth of the memory.
+        // A hundredth of the time that the loop takes, and some of the memory.
         let least = measured.record.saturating_add(measured.reverse).saturating_mul(steps);
-        let effort = Effort { sums: (least / 500).min(sums), bytes: memory / 16, begin: BEGIN };
+        let effort = Effort { sums: (least / 500).min(sums), bytes: memory / 32, begin: BEGIN };
         let mixed = InBytes::with_effort(steps, [state, record, beside], &times, effort);
         let mixed_time = mixed.as_ref().map_or(u128::MAX, |plan| plan.cost().time(&times));
         // Of few slots, that of the first state should be one of them.

@@ -132,7 +132,7 @@ pub(crate) fn done(of: &LoopReport) -> Option<String> {
     );
     if let Some(forecast) = done.forecast {
         let _ = write!(out, " (planned {:.2})", each(forecast.evaluations));
-    } else if let Some(best) = of.forecast(of.memory) {
+    } else if let Some(best) = of.forecast(of.memory).filter(|_| done.evaluations() > done.steps) {
         let _ = write!(out, " ({:.2} had its end been known)", each(best.evaluations));
     }
     let _ = write!(out, ", {}", duration(done.time.as_secs_f64()));

@@ -118,7 +118,7 @@ mod tests {
         seen.evaluations = 1000;
         assert_eq!(
             at(&seen),
-            "[##########----------] 50%, about 10.0 s left, on the way back at iteration 500 of 1000, 1000 evaluations, 10 s"
+            "[##########----------] 50%, about 10.00 s left, on the way back at iteration 500 of 1000, 1000 evaluations, 10 s"
         );
         // More than was expected.
         seen.evaluations = 5000;

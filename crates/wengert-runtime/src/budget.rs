@@ -346,15 +346,17 @@ impl<'c, 'p> Of<'c, 'p> {
         let loops = context.program.plans.iter().filter(|p| p.shape.is_some()).count().max(1);
         let (loops, watch) = (loops as u64, context.budget.watch.clone());
         let length = u64::try_from(i128::from(to) - i128::from(from)).unwrap_or(0);
+        // One that may be left early, but has no iteration, has none.
+        let counted = (shape.counted || length == 0).then_some(length);
         let known = self.plan.known().map(|(measured, _)| measured);
-        let mut run = Run::new(memory, shape.counted.then_some(length), known);
+        let mut run = Run::new(memory, counted, known);
         if let Some(watch) = watch {
             run = run.watched(watch);
         }
         let mut steps = self.steps(place, &captures);
         steps.live = live;
         if self.context().budget.is_dry {
-            return self.look(steps, run, frame);
+            return self.look(steps, run, counted, frame);
         }
         // States are those of this loop, begun so.
         let captured = 2 + shape.carries..record.params.len() - 1;
@@ -390,25 +392,28 @@ impl<'c, 'p> Of<'c, 'p> {
     }
 
     /// Looks at a loop, and runs it without recording it if there is another one to be looked at.
-    fn look(mut self, mut steps: Loop, mut run: Run, frame: &mut [u64]) -> Result<(), Failed> {
-        let Place { from, to, .. } = steps.place;
-        let counted = self.shape.counted;
-        let steps_known = u64::try_from(i128::from(to) - i128::from(from)).ok().filter(|_| counted);
-        let measured = match steps_known {
+    fn look(
+        mut self,
+        mut steps: Loop,
+        mut run: Run,
+        counted: Option<u64>,
+        frame: &mut [u64],
+    ) -> Result<(), Failed> {
+        let measured = match counted {
             Some(0) => None,
             _ => Some(run.measure(&mut steps)?),
         };
         let (span, memory) = (self.shape.span, run.memory());
         let budget = &mut self.context().budget;
-        budget.loops.push(LoopStats { span, memory, steps: steps_known, measured, done: None });
+        budget.loops.push(LoopStats { span, memory, steps: counted, measured, done: None });
         let seen = budget.loops.len();
         let all = self.context().program.plans.iter().filter(|p| p.shape.is_some()).count();
         if seen >= all {
             self.context().budget.is_planned = true;
             return Err(Error::Step(1));
         }
-        let at = steps.place.steps().unwrap_or(LOOKED_AT.min(steps_known.unwrap_or(u64::MAX)));
-        let end = steps_known.unwrap_or(u64::MAX);
+        let end = counted.unwrap_or(u64::MAX);
+        let at = steps.place.steps().unwrap_or(LOOKED_AT.min(end));
         if at < end && steps.place.steps().is_none() {
             steps.advance(at..end).map_err(Error::Step)?;
         }

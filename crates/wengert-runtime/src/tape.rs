@@ -11,6 +11,7 @@
 use crate::memory;
 use memmap2::{MmapMut, MmapOptions};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes of touched pages the pool keeps for later runs.
 pub const KEEP: usize = 256 << 20;
@@ -18,6 +19,10 @@ pub const KEEP: usize = 256 << 20;
 const RESERVE: usize = 1 << 40;
 /// Smaller than this, a tape is of no use.
 const RESERVE_LEAST: usize = 1 << 20;
+/// Where addresses are few, tapes after the first one are so many times shorter.
+const OTHERS: usize = 16;
+/// What is reserved for the next tape.
+static NEXT: AtomicUsize = AtomicUsize::new(RESERVE);
 /// The last bytes of a reservation stay unused, so that no tape ends where another begins.
 const APART: usize = 64;
 /// Below this offset pages stay small, so that a short run does not clear two mebibytes.
@@ -107,21 +112,35 @@ struct Tape {
 
 impl Tape {
     fn reserve() -> Option<Tape> {
-        let mut bytes = RESERVE;
+        let most = NEXT.load(Ordering::Relaxed);
+        let mut bytes = most;
         while bytes >= RESERVE_LEAST {
-            if let Ok(map) = MmapOptions::new().len(bytes).no_reserve_swap().map_anon() {
-                // Advice only: a kernel without huge pages refuses it, and nothing is lost.
-                #[cfg(target_os = "linux")]
-                let _ = map.advise_range(
-                    memmap2::Advice::HugePage,
-                    SMALL_PAGES.min(bytes),
-                    bytes - SMALL_PAGES.min(bytes),
-                );
-                return Some(Tape { map, resident: 0 });
+            match Tape::of(bytes) {
+                Some(tape) if bytes == most => return Some(tape),
+                Some(tape) => {
+                    // Addresses are few: half of them, and less for those to come, because others need some, too.
+                    drop(tape);
+                    let half = (bytes / 2).max(RESERVE_LEAST);
+                    NEXT.store((half / OTHERS).max(RESERVE_LEAST), Ordering::Relaxed);
+                    return Tape::of(half);
+                }
+                None => bytes /= 2,
             }
-            bytes /= 2;
         }
         None
+    }
+
+    /// Addresses for so many bytes, if there are any.
+    fn of(bytes: usize) -> Option<Tape> {
+        let map = MmapOptions::new().len(bytes).no_reserve_swap().map_anon().ok()?;
+        // Advice only: a kernel without huge pages refuses it, and nothing is lost.
+        #[cfg(target_os = "linux")]
+        let _ = map.advise_range(
+            memmap2::Advice::HugePage,
+            SMALL_PAGES.min(bytes),
+            bytes - SMALL_PAGES.min(bytes),
+        );
+        Some(Tape { map, resident: 0 })
     }
 
     /// Hands pages beyond `keep` bytes back; `false` where the system cannot.

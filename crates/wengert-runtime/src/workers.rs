@@ -41,6 +41,8 @@ const WORTH: u64 = 30_000;
 /// The most bytes of tape that a worker takes at a time, and the least.
 pub(crate) const BLOCK: u64 = 64 << 20;
 const BLOCK_LEAST: u64 = 1 << 10;
+/// Tapes so many times shorter than the program's own are not used.
+const FAR_SHORTER: u64 = 16;
 /// The stack of a thread, in bytes.
 const STACK: usize = 8 << 20;
 
@@ -238,20 +240,26 @@ impl<'p> Workers<'p> {
         self.workers.iter().map(|worker| (worker.top - worker.context.tape_base) as u64).sum()
     }
 
+    /// What the shortest tape of the first workers has left. One is as long as the limit, and two blocks more, unless there were no
+    /// addresses for so much.
+    fn spare(&self, count: usize) -> u64 {
+        let spare = |worker: &Worker| {
+            let end = worker.context.tapes.limit(worker.context.tape_base);
+            end.saturating_sub(worker.top) as u64
+        };
+        self.workers[..count].iter().map(spare).min().unwrap_or(0)
+    }
+
     /// Lets the first workers take what is left of the limit; gives back how much that is.
     fn share(&mut self, main: &Context, top: usize, count: usize, room: &AtomicI64) -> u64 {
         let used = (top - main.tape_base) as u64 + self.recorded_bytes();
-        let left = main.tapes.bytes().saturating_sub(used);
+        let spare = self.spare(count);
+        let workers = &mut self.workers[..count];
+        let left = main.tapes.bytes().saturating_sub(used).min(spare);
         // One per worker together are to be small beside what there may be; but code that has taken one looks for its
         // limit with every record until the piece has ended, so they are not to be smaller than they must.
         let block = (left / (16 * count as u64)).clamp(BLOCK_LEAST, BLOCK);
-        let workers = &mut self.workers[..count];
-        // A tape is as long as the limit, and two blocks more, unless there were no addresses for so much.
-        let ends =
-            workers.iter().map(|worker| worker.context.tapes.limit(worker.context.tape_base));
-        let spare =
-            workers.iter().zip(ends).map(|(worker, end)| end.saturating_sub(worker.top) as u64);
-        let left = left.min(spare.min().unwrap_or(0).saturating_sub(2 * block));
+        let left = left.min(spare.saturating_sub(2 * block));
         room.store(i64::try_from(left).unwrap_or(i64::MAX), Ordering::Relaxed);
         for worker in workers {
             let end = worker.context.tapes.limit(worker.context.tape_base);
@@ -311,7 +319,11 @@ pub(crate) unsafe fn drive<'p>(
             let count = main.threads.min(trips.min(PIECES) as usize);
             let worth = worth && count > 1 && pool(count - 1).is_some();
             let tapes = frame.tape.is_some() || main.program.own_tape;
-            let count = if worth { workers.open(main, count, tapes) } else { 0 };
+            let mut count = if worth { workers.open(main, count, tapes) } else { 0 };
+            // Where addresses are few, one tape may be much longer than several.
+            if count > 1 && tapes && workers.spare(count) < main.tapes.bytes() / FAR_SHORTER {
+                count = 0;
+            }
             (count > 1).then(|| vec![Vec::new(); count])
         }
         Phase::Reverse => {

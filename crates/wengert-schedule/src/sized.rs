@@ -331,13 +331,15 @@ struct Levels {
 impl Levels {
     /// None where there are too many.
     fn new(groups: u64, sizes: Sizes, group: u64) -> Option<Levels> {
-        let Sizes { state, tape, bytes, effort: _ } = sizes;
+        let Sizes { state, tape, bytes, effort } = sizes;
         let tape = tape.checked_mul(group)?;
         let times = |by: u64| bytes.checked_div(by).unwrap_or(0).min(groups) + 1;
         let pairs = times(state).checked_mul(times(tape))?;
         let common = gcd(state, tape).max(1);
         let multiples = (bytes / common).saturating_add(1);
-        if multiples.min(pairs) > MOST_LEVELS {
+        // To list them takes memory, too.
+        let few = multiples.min(pairs);
+        if few > MOST_LEVELS || few.saturating_mul(16) > effort.bytes {
             return None;
         }
         let left: BTreeSet<u64> = if multiples <= pairs {

@@ -217,6 +217,7 @@ fn every_other_example_through_c() {
 fn every_example_in_little_memory() {
     let (mut in_little, mut again, mut too_little) = (0, 0, 0);
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("states");
+    let _ = std::fs::remove_dir_all(&folder);
     let disk = || {
         let (folder, bytes) = (folder.clone(), 1_000_000);
         Some(Disk { folder, bytes, resume: false, fsync: false })
@@ -238,6 +239,9 @@ fn every_example_in_little_memory() {
                 }
                 Err(e) => {
                     assert_eq!(e.diagnostics()[0].code, "memory-budget", "{file} in {memory}: {e}");
+                    assert!(e.to_string().contains("are too few"), "{file} in {memory}: {e}");
+                    // What was done is there for those who allow more.
+                    let _ = std::fs::remove_dir_all(&folder);
                     too_little += 1;
                 }
             }
@@ -248,7 +252,7 @@ fn every_example_in_little_memory() {
     );
     assert!(again > 50 && too_little > 10);
     // What was written is gone.
-    assert!(std::fs::read_dir(folder).is_ok_and(|mut files| files.next().is_none()));
+    assert!(std::fs::read_dir(folder).map_or(true, |mut files| files.next().is_none()));
 }
 
 /// Members of a batch have the bits they have alone; derivatives by what they share are summed in the order that is

@@ -4,9 +4,10 @@ use super::link::{Frame, Pieces, Shape, Signature};
 use super::{CompileError, abi};
 use std::collections::{HashMap, HashSet};
 use wengert_core::interp::MAX_CALLS;
-use wengert_core::ir::{Func, Inst, LoopPlan, Module, Op, Phase, Type, Value, parallel, verify};
+use wengert_core::ir::{Func, LoopPlan, Module, Op, Phase, Type, Value, parallel, verify};
 use wengert_core::math;
 use wengert_core::ops::Scalar;
+use wengert_core::span::Span;
 
 /// The functions reachable from the entries.
 pub(super) struct Graph<'m> {
@@ -173,9 +174,19 @@ impl<'m> Graph<'m> {
             true => None,
             false => Some(frame(&plan.reverse, 3, plan.state)?),
         };
-        let record = self.funcs.iter().find(|f| *f.name == *plan.record)?;
-        let span = record.body.insts.iter().find(|inst| inst.op == Op::For).map(|inst| inst.span);
-        Some(Pieces { forward, reverse, span: span.unwrap_or_default() })
+        Some(Pieces { forward, reverse, span: self.driven_at(&plan.name) })
+    }
+
+    /// Where in the source a loop is that is called through the driver.
+    fn driven_at(&self, plan: &str) -> Span {
+        let mut found = None;
+        for func in &self.funcs {
+            func.body.walk(&mut |inst| match &inst.op {
+                Op::Drive(name, _) if **name == *plan => _ = found.get_or_insert(inst.span),
+                _ => {}
+            });
+        }
+        found.unwrap_or_default()
     }
 
     /// What it takes to run a loop in pieces, one after the other: if it is recorded and can be advanced, has one tape, and leaves what it
@@ -223,9 +234,7 @@ impl<'m> Graph<'m> {
             exit.and_then(|v| func.as_const(*v)) == Some(Scalar::I64(0))
         };
         let counted = plan.bounded && never(advanced) && never(recorded);
-        let is_loop = |inst: &&Inst| matches!(inst.op, Op::For | Op::While);
-        let span = recorded.body.insts.iter().find(is_loop).map(|inst| inst.span);
-        let span = span.unwrap_or_default();
+        let span = self.driven_at(&plan.name);
         fits.then_some(Shape { advance, record, reverse, carries, state, counted, span })
     }
 

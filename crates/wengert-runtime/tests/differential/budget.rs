@@ -64,6 +64,31 @@ fn scalars() {
     }
 }
 
+/// Loops that end before they begin, and may be left early besides.
+#[test]
+fn no_iterations() {
+    let both = gradient(
+        "func @f(%x: f64, %n: i64) -> f64 {
+           %y = for %i in 2..%n carry (%a = %x) {
+             %b = sin %a
+             %c = gt %b, 0.9
+             exit_if %c {
+               yield %b
+             }
+             %d = mul %b, %x
+             yield %d
+           }
+           %z = mul %y, %x
+           return %z
+         }",
+        &[0],
+    );
+    for n in [-5, 0, 1, 2, 3, 50] {
+        let args = [Arg::F64(0.8), Arg::I64(n), Arg::F64(1.0)];
+        agree(&both, "f.vjp", &args, &BUDGETS);
+    }
+}
+
 /// Parallel loops inside of loops that are run again: what their iterations record counts, whatever the number of threads.
 #[test]
 fn parallel_loops_inside() {

@@ -1,0 +1,110 @@
+//! What it takes to stay within a budget of memory: the Lorenz system, workload c, in a hundredth of its tape, against what
+//! the number of evaluations lets expect; with a thousand states, against the same by hand; and what the driver costs
+//! where nothing is run again.
+
+use crate::by_hand::LORENZ;
+use crate::clock::Least;
+use crate::data::uniform;
+use crate::hand;
+use std::time::Instant;
+use wengert::{Args, Array, Backend, Error, Function, Options, Stats, Value};
+
+/// Iterations of the Lorenz system.
+pub const N: usize = 1_000_000;
+
+/// What a state and what the record of an iteration take.
+const STATE: u64 = 24;
+
+/// A ratio, and what it may be at most.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// What is compared with what.
+    pub what: &'static str,
+    /// Seconds.
+    pub seconds: f64,
+    /// What they are divided by.
+    pub of: f64,
+    /// What the ratio may be.
+    pub bar: f64,
+}
+
+impl Row {
+    /// The row as a line of a table.
+    pub fn line(&self) -> String {
+        let Row { what, seconds, of, bar } = self;
+        let ratio = seconds / of;
+        let missed = if ratio > *bar { "  missed" } else { "" };
+        format!("{what:<62} {seconds:>10.3e} {of:>10.3e} {ratio:>6.2} {bar:>6.2}{missed}")
+    }
+
+    /// The row as a JSON object.
+    pub fn json(&self) -> String {
+        let Row { what, seconds, of, bar } = self;
+        format!(
+            "{{\"what\": \"{what}\", \"seconds\": {seconds:e}, \"of\": {of:e}, \"bar\": {bar}}}"
+        )
+    }
+}
+
+/// What stands above the lines.
+pub fn heading() -> String {
+    format!("{:<62} {:>10} {:>10} {:>6} {:>6}", "", "s", "of s", "ratio", "bar")
+}
+
+/// The least seconds of several runs, within a time, and the last run's figures.
+fn least(
+    budget: f64,
+    mut run: impl FnMut() -> Result<Stats, Error>,
+) -> Result<(f64, Stats), Error> {
+    let (mut least, start) = (Least::default(), Instant::now());
+    let mut stats = run()?;
+    while start.elapsed().as_secs_f64() < budget || least.seconds().is_infinite() {
+        stats = least.time(&mut run)?;
+    }
+    Ok((least.seconds(), stats))
+}
+
+fn gradient(
+    text: &str,
+    memory: Option<u64>,
+    args: &Args,
+    budget: f64,
+) -> Result<(f64, Stats), Error> {
+    let options = Options { backend: Backend::Jit, memory, ..Options::default() };
+    let function = Function::last_of(text)?.with_options(options);
+    least(budget, || Ok(function.value_and_grad(args.clone(), wengert::Wrt::All)?.stats))
+}
+
+/// Every row.
+pub fn measure(budget: f64, row: &mut dyn FnMut(Row)) -> Result<(), Error> {
+    let lorenz = include_str!("../../../examples/workload_c.py");
+    let jit = Options { backend: Backend::Jit, ..Options::default() };
+    let run = Function::last_of(lorenz)?.with_options(jit);
+    let args: Args = LORENZ.iter().map(|x| Value::from(*x)).chain([(N as i64).into()]).collect();
+    let (everything, _) = gradient(lorenz, None, &args, budget)?;
+    let (value, _) = least(budget, || Ok(run.call(args.clone())?.stats))?;
+    let (seconds, stats) = gradient(lorenz, Some(STATE * N as u64 / 100), &args, budget)?;
+    let again = stats.run_again as f64 / N as f64;
+    row(Row {
+        what: "c in 1% of its tape, of what its evaluations predict",
+        seconds,
+        of: everything + again * value,
+        bar: 1.15,
+    });
+    let slots = 1000;
+    let (seconds, _) = gradient(lorenz, Some(2 * STATE * slots), &args, budget)?;
+    let mut tape = Vec::new();
+    let (by_hand, _) = least(budget, || {
+        std::hint::black_box(hand::c_grad_two_level(LORENZ, N, slots as usize, &mut tape));
+        Ok(Stats::default())
+    })?;
+    row(Row { what: "c with 1,000 states, of the same by hand", seconds, of: by_hand, bar: 1.25 });
+    let react = include_str!("../../../examples/workload_d2.py");
+    let cells: Vec<f64> = (0..48 * 48).map(uniform).collect();
+    let Ok(cells) = Array::new([48, 48], cells) else { return Ok(()) };
+    let args: Args = [Value::from(cells), 2000.into()].into_iter().collect();
+    let (plain, _) = gradient(react, None, &args, budget)?;
+    let (seconds, _) = gradient(react, Some(1 << 40), &args, budget)?;
+    row(Row { what: "d2, 48 x 48: the driver, of no driver", seconds, of: plain, bar: 1.02 });
+    Ok(())
+}
