@@ -251,8 +251,14 @@ impl Batch<'_> {
         results: &Results<'_>,
         alone: &Alone<'_>,
     ) -> Result<Whole, Error> {
-        // The interpreter takes as long either way.
-        let all = all.filter(|_| self.function.options.backend != Backend::Interp);
+        let options = &self.function.options;
+        if options.disk.is_some() && members.count > 1 {
+            let told = Diagnostic::new("memory-budget", "members of a batch share no folder")
+                .help("leave the folder out, or run members by themselves");
+            return Err(self.function.error(ErrorKind::Arguments, told));
+        }
+        // The interpreter takes as long either way, and in limited memory each member is run again by itself.
+        let all = all.filter(|_| options.backend != Backend::Interp && options.memory.is_none());
         let program = match all {
             Some(task) => self.function.program_if(&members.call, task)?,
             None => None,
@@ -319,7 +325,11 @@ impl Batch<'_> {
             false => one(&values, &mut stats),
         };
         match ran {
-            Ok((own, shared)) => Ok(Part { rows: vec![own], shared, stats }),
+            Ok((own, shared)) => {
+                // There may be very many.
+                stats.loops.clear();
+                Ok(Part { rows: vec![own], shared, stats })
+            }
             Err(error) => {
                 failed.fetch_min(k, Ordering::Relaxed);
                 Err(Some(Box::new(error.in_member(k))))
@@ -415,6 +425,7 @@ impl Part {
             sum.add(d);
         }
         self.stats.tape_bytes = self.stats.tape_bytes.max(other.stats.tape_bytes);
+        self.stats.run_again += other.stats.run_again;
         self
     }
 }

@@ -105,13 +105,15 @@ impl Executable {
 
     fn limits(&self, options: &Options) -> runtime::Options {
         // A member of a batch is one of many already.
-        let threads =
-            if rayon::current_thread_index().is_some() { Some(1) } else { options.threads };
+        let (threads, members) = match rayon::current_thread_index() {
+            Some(_) => (Some(1), rayon::current_num_threads()),
+            None => (options.threads, 1),
+        };
         runtime::Options {
             max_iterations: options.max_iterations,
             tape_limit: options.tape_limit,
             interrupt: options.interrupt.clone(),
-            memory: options.memory,
+            memory: options.memory.map(|memory| memory / members as u64),
             disk: options.disk.as_ref().map(|disk| runtime::OnDisk {
                 folder: disk.folder.clone(),
                 bytes: disk.bytes,

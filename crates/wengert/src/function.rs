@@ -250,9 +250,8 @@ impl Function {
         }
         let wrong = |e| self.error(ErrorKind::Source, e);
         let name = self.name();
-        let keeps = matches!(key.1, Task::Products(..) | Task::BatchReverse(..));
-        if keeps && self.options.memory.is_some() {
-            let what = "second derivatives and batches keep everything that their loops record";
+        if matches!(key.1, Task::Products(..)) && self.options.memory.is_some() {
+            let what = "second derivatives keep everything that their loops record";
             let error =
                 Diagnostic::new("memory-budget", what).help("leave the limit of memory out");
             return Err(self.error(ErrorKind::Arguments, error));

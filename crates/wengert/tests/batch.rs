@@ -408,3 +408,23 @@ fn the_limit_of_the_tape_is_that_of_a_member() {
         refused(error, ErrorKind::Run, "member 0 of the batch: the tape");
     }
 }
+
+/// In limited memory a batch has the bits that it has without a limit, on any number of threads.
+#[test]
+fn a_batch_in_little_memory() {
+    let x: Vec<f64> = (0..20).map(number).collect();
+    let args = || (x.clone(), 0.5, 1000);
+    let gradient = |memory, count| {
+        let options = Options { backend: Backend::Jit, memory, ..threads(count) };
+        let all = function("decay", options).batch(["x"]).value_and_grad(args(), ["x", "rate"]);
+        all.map(|all| (all.values, all.grad, all.stats.run_again))
+    };
+    let (values, grad, none) = gradient(None, 1).unwrap();
+    assert_eq!(none, 0);
+    for count in [1, 2, 3] {
+        let (in_little, by, again) = gradient(Some(6_000), count).unwrap();
+        assert_eq!((in_little, by), (values.clone(), grad.clone()));
+        assert!(again > 10_000, "{again}");
+    }
+    refused(gradient(Some(10), 2).unwrap_err(), ErrorKind::Run, "bytes are too few");
+}
