@@ -57,6 +57,8 @@ pub struct Run {
     adjoint: u64,
     is_back: bool,
     measured: Option<Measured>,
+    /// Whether steps took more than was measured.
+    is_surprised: bool,
     done: Done,
     watch: Option<Arc<Watch>>,
     /// How many evaluations there will have been at the end.
@@ -90,6 +92,7 @@ impl Run {
             adjoint: 0,
             is_back: false,
             measured,
+            is_surprised: false,
             done: Done::default(),
             watch: None,
             expected: 0,
@@ -153,9 +156,9 @@ impl Run {
         self.allowed.clone()
     }
 
-    /// What has been measured, for the next run of the same loop.
+    /// What has been measured, for the next run of the same loop; nothing where it was not what steps took later.
     pub fn measured(&self) -> Option<&Measured> {
-        self.measured.as_ref()
+        self.measured.as_ref().filter(|_| !self.is_surprised)
     }
 
     /// Runs a few steps, to see what they take; then the live state is another one, and there are no records.
@@ -448,6 +451,7 @@ impl Run {
 
     /// Records take more than was expected.
     fn expect_more(&mut self) {
+        self.is_surprised = true;
         if let Some(measured) = &mut self.measured {
             measured.record_bytes = measured.record_bytes.max(1).saturating_mul(2);
         }
