@@ -57,6 +57,8 @@ pub struct Run {
     adjoint: u64,
     is_back: bool,
     measured: Option<Measured>,
+    /// How many bytes the record of a step takes at most, where steps have been told to keep to that.
+    tight: Option<u64>,
     done: Done,
     watch: Option<Arc<Watch>>,
     /// How many evaluations there will have been at the end.
@@ -90,6 +92,7 @@ impl Run {
             adjoint: 0,
             is_back: false,
             measured,
+            tight: None,
             done: Done::default(),
             watch: None,
             expected: 0,
@@ -168,6 +171,11 @@ impl Run {
         self.kept.slots.bytes()
     }
 
+    /// The most bytes of states in memory, and of records beyond those there are, that it will hold until its end.
+    pub fn most_bytes(&self) -> u64 {
+        if self.is_recorded { self.kept.slots.bytes() } else { self.memory }
+    }
+
     /// What the plan of the present part costs, if there is one.
     pub fn cost(&self) -> Option<Cost> {
         self.part.as_ref().map(|part| part.plan.schedule.cost())
@@ -209,6 +217,32 @@ impl Run {
             self.note(steps)?;
         }
         self.kept.drop_points_from(all)?;
+        Ok(())
+    }
+
+    /// After the first sweep: the last step is reversed by somebody else, who finds its record as the last one there is.
+    pub fn leave_last<S: Steps>(&mut self, steps: &mut S) -> Result<(), Error<S::Error>> {
+        let Some(last) = self.adjoint.checked_sub(1) else { return Ok(()) };
+        if self.part.is_some() {
+            // A plan would reverse it.
+            self.give_up(steps)?;
+        }
+        while !self.is_recorded {
+            let Some((base, _)) = self.kept.point_before(self.adjoint) else {
+                return Err(Error::Schedule("the first state is gone".into()));
+            };
+            self.load_point(steps, base)?;
+            self.advance(steps, base..last)?;
+            if self.try_record(steps, last..self.adjoint)?.is_some() {
+                break;
+            }
+            steps.forget();
+            if !self.kept.drop_one() && !self.tighten(steps) {
+                return Err(self.too_small(last));
+            }
+        }
+        self.kept.drop_points_from(last)?;
+        self.adjoint = last;
         Ok(())
     }
 
@@ -316,6 +350,10 @@ impl Run {
             few = 1;
             recorded = self.try_record(steps, 0..few)?;
         }
+        if recorded.is_none() && self.tighten(steps) {
+            self.load_point(steps, 0)?;
+            recorded = self.try_record(steps, 0..few)?;
+        }
         let Some(mut at) = recorded else { return Err(self.too_small(0)) };
         let looked_at = at.max(1);
         let record = nanoseconds(begin.elapsed()) / looked_at;
@@ -323,7 +361,9 @@ impl Run {
         let state_bytes = self.state_bytes;
         let (advance, reverse) = (record, record.saturating_mul(2));
         let mut measured = Measured { state_bytes, record_bytes, advance, record, reverse };
-        if let Some(known) = known {
+        if let Some(bytes) = self.tight {
+            measured.record_bytes = record_bytes.max(bytes);
+        } else if let Some(known) = known {
             measured = Measured { record_bytes: record_bytes.max(known.record_bytes), ..known };
         }
         self.measured = Some(measured);
@@ -379,6 +419,21 @@ impl Run {
             self.advance(steps, 0..LOOKED_AT.min(end))?;
         }
         Ok(false)
+    }
+
+    /// Where the record of one step does not fit, it may do with loops inside that keep to a memory. Whether that is new.
+    fn tighten<S: Steps>(&mut self, steps: &mut S) -> bool {
+        // Half of what there is beside the first state and another one.
+        let bytes = self.memory.saturating_sub(self.state_bytes.saturating_mul(2)) / 2;
+        steps.forget();
+        if self.tight.is_some() || !steps.tighten(bytes) {
+            return false;
+        }
+        self.tight = Some(bytes);
+        if let Some(measured) = &mut self.measured {
+            measured.record_bytes = bytes;
+        }
+        true
     }
 
     /// Records take more than was expected.
