@@ -8,23 +8,24 @@
 //! A loop may be left in the middle of an iteration. As far as it got, that iteration is a step like the others: the
 //! last one.
 //!
+//! Loops inside belong to the steps, as long as the record of one step fits. Where it does not, they are run here as well, each time the loop
+//! around them records a step or reverses it, in the memory that is left for that step. What they keep between their two sweeps is part of
+//! the step's record.
+//!
 //! Arrays have one owner. Those that are carried belong to the loop here, from the first call to the last; a function that takes
 //! one over gives another one back, and what it only reads is freed behind it.
 
-use crate::arrays::Arrays;
+mod values;
+
+use self::values::{bytes_in, copy_of, extent, fingerprint, load, save, size, values};
 use crate::context::Context;
-use crate::jit::abi_slots;
 use crate::jit::link::{Plan, Shape, Signature, Step};
-use crate::kernel::operand;
 use crate::program::OnDisk;
 use std::ops::Range;
 use std::slice;
-use wengert_checkpoint::{Done, Error, Fingerprint, Folder, Run, Steps};
+use wengert_checkpoint::{Done, Error, Folder, Run, Steps};
 use wengert_core::fault::FaultKind;
 use wengert_core::ir::{Phase, Type};
-use wengert_core::ops::kernels::Operand;
-use wengert_core::ops::shaped::Elements;
-use wengert_core::ops::{Data, Elem};
 
 /// The loops of a run that have been recorded and not yet reversed, and what is left of the memory.
 #[derive(Debug, Default)]
@@ -35,8 +36,14 @@ pub(crate) struct Budget {
     /// How many loops have been begun.
     begun: usize,
     open: Vec<Open>,
-    /// Whether a loop is being run: those inside it are parts of its steps.
+    /// Whether a loop is being run.
     is_inside: bool,
+    /// Whether loops that begin now are parts of the steps of the one being run.
+    is_shut: bool,
+    /// Whether the memory was too small for a loop inside another.
+    is_small: bool,
+    /// Iterations of loops inside others that were run more than once.
+    again_inside: u64,
     /// What loops have done.
     pub(crate) done: Vec<(usize, Done)>,
 }
@@ -44,12 +51,24 @@ pub(crate) struct Budget {
 /// A loop between its two sweeps.
 #[derive(Debug)]
 struct Open {
-    plan: usize,
+    /// The function that has recorded it, which tells it from others.
+    record: Step,
     run: Run,
     place: Place,
     captures: Vec<u64>,
-    /// Copies of captures, which are freed at the end.
+    /// Copies of captures, which are freed at the end, and their bytes.
     copies: Vec<u64>,
+    copied: u64,
+    /// Loops inside it whose steps are recorded are behind so many others.
+    first: usize,
+    tight: Option<u64>,
+}
+
+impl Open {
+    /// The most bytes it takes until it is reversed, beside the records it has now.
+    fn bytes(&self) -> u64 {
+        self.run.most_bytes().saturating_add(self.copied)
+    }
 }
 
 /// Where a loop lies.
@@ -92,7 +111,16 @@ impl Budget {
 
     /// Iterations that were run more than once.
     pub(crate) fn run_again(&self) -> u64 {
-        self.done.iter().map(|(_, done)| done.evaluations().saturating_sub(done.steps)).sum()
+        let again = |done: &Done| done.evaluations().saturating_sub(done.steps);
+        self.done.iter().map(|(_, done)| again(done)).sum::<u64>() + self.again_inside
+    }
+
+    /// Notes what a loop has done. Those inside others are too many to be listed.
+    fn note(&mut self, number: usize, done: Done, is_inner: bool) {
+        match is_inner {
+            true => self.again_inside += done.evaluations().saturating_sub(done.steps),
+            false => self.done.push((number, done)),
+        }
     }
 
     /// Whether a loop under a budget is being run: what it does belongs to its steps, on its own tape.
@@ -103,7 +131,14 @@ impl Budget {
     /// Whether a loop is to be run here.
     pub(crate) fn is_for(&self, plan: &Plan) -> bool {
         let can = plan.shape.is_some() && plan.advance.is_some();
-        can && self.memory.is_some() && !self.is_inside
+        can && self.memory.is_some() && !self.is_shut
+    }
+}
+
+/// Loops that wait behind so many others are never reversed.
+fn drop_open(context: &mut Context, first: usize) {
+    for open in context.budget.open.drain(first..) {
+        open.copies.iter().for_each(|copy| context.arrays.free(*copy as usize));
     }
 }
 
@@ -182,6 +217,7 @@ impl Way {
 struct Loop<'c, 'p> {
     context: *mut Context<'p>,
     plan: &'c Plan,
+    shape: &'c Shape,
     advance: Way,
     record: Way,
     reverse: Option<Way>,
@@ -200,6 +236,12 @@ struct Loop<'c, 'p> {
     owns_back: bool,
     /// Ranges of records: where the tape stood before each, and how many bytes of arrays are on it.
     ranges: Vec<(u64, u64)>,
+    /// Loops inside it whose steps are recorded are behind so many others.
+    first: usize,
+    /// How many bytes the record of a step may take, where loops inside keep to that.
+    tight: Option<u64>,
+    /// The number by which the way back calls its first iteration.
+    back_from: i64,
 }
 
 /// Runs one phase of a loop under the budget. The status is 0, or that of the first call at fault.
@@ -218,22 +260,27 @@ pub(crate) unsafe fn drive<'p>(
     let signature = if phase == Phase::Forward { &shape.record } else { &shape.reverse };
     // SAFETY: the caller's frame has these words.
     let frame = unsafe { slice::from_raw_parts_mut(frame, signature.words()) };
-    let of = Of { context, plan, shape, advance };
-    // SAFETY: compiled code is not running, here and behind the match.
-    unsafe { (*context).budget.is_inside = true };
+    // SAFETY: compiled code is not running.
+    let budget = unsafe { &mut (*context).budget };
+    let (is_inner, memory) = (budget.is_inside, budget.memory);
+    (budget.is_inside, budget.is_shut) = (true, true);
+    let of = Of { context, plan, shape, advance, is_inner };
     let ran = match phase {
-        Phase::Forward => of.forward(number, frame),
+        Phase::Forward => of.forward(frame),
         Phase::Reverse => of.backward(number, frame),
     };
-    // SAFETY: as above.
-    unsafe { (*context).budget.is_inside = false };
+    // SAFETY: compiled code is not running.
+    let context = unsafe { &mut *context };
+    let budget = &mut context.budget;
+    (budget.is_inside, budget.is_shut, budget.memory) = (is_inner, false, memory);
     match ran {
         Ok(()) => 0,
         Err(Error::Step(status)) => status,
         Err(other) => {
-            // SAFETY: compiled code is not running.
-            let context = unsafe { &mut *context };
-            context.stop(plan.stopped, FaultKind::Budget(other.to_string().into()));
+            let too_small = matches!(other, Error::TooSmall { .. });
+            budget.is_small = is_inner && too_small;
+            let why = other.to_string().into();
+            context.stop(plan.stopped, FaultKind::Budget { why, too_small });
             1
         }
     }
@@ -245,6 +292,8 @@ struct Of<'c, 'p> {
     plan: &'c Plan,
     shape: &'c Shape,
     advance: Step,
+    /// Whether it is part of a step of another one.
+    is_inner: bool,
 }
 
 impl<'c, 'p> Of<'c, 'p> {
@@ -255,10 +304,11 @@ impl<'c, 'p> Of<'c, 'p> {
 
     /// The loop with what it captures, before its first sweep.
     fn steps(&self, place: Place, captures: &[u64]) -> Loop<'c, 'p> {
-        let Of { context, plan, shape, advance } = *self;
+        let Of { context, plan, shape, advance, .. } = *self;
         Loop {
             context,
             plan,
+            shape,
             advance: Way::new(advance, &shape.advance, 2, shape.carries, captures),
             record: Way::new(plan.record, &shape.record, 2, shape.carries, captures),
             reverse: None,
@@ -270,10 +320,13 @@ impl<'c, 'p> Of<'c, 'p> {
             back: Vec::new(),
             owns_back: false,
             ranges: Vec::new(),
+            first: 0,
+            tight: None,
+            back_from: place.from,
         }
     }
 
-    fn forward(mut self, number: usize, frame: &mut [u64]) -> Result<(), Failed> {
+    fn forward(mut self, frame: &mut [u64]) -> Result<(), Failed> {
         let shape = self.shape;
         let record = &shape.record;
         let (carried, captured) = (
@@ -285,7 +338,7 @@ impl<'c, 'p> Of<'c, 'p> {
         let place = Place { from, to, ended: None, base: frame[tape] };
         let (mut live, mut captures) = (frame[carried.clone()].to_vec(), frame[captured].to_vec());
         let arrays = &mut self.context().arrays;
-        let mut copies = Vec::new();
+        let (mut copies, mut copied) = (Vec::new(), 0);
         for (at, ty, consumed) in record.arrays(2..2 + shape.carries) {
             if !consumed {
                 let at = at - carried.start;
@@ -297,55 +350,64 @@ impl<'c, 'p> Of<'c, 'p> {
             if arrays.owns(captures[at] as usize) {
                 captures[at] = copy_of(arrays, ty, &captures[at..])?;
                 copies.push(captures[at]);
+                let (elem, count) = extent(ty, &captures[at..]);
+                copied += (count * size(elem)) as u64;
             }
         }
         let budget = &self.context().budget;
+        let first = budget.open.len();
         let memory = budget.memory.unwrap_or(u64::MAX);
         // Every loop has the same share.
-        let loops = self.context().program.plans.iter().filter(|p| p.shape.is_some()).count();
-        let loops = loops.max(1) as u64;
-        let memory = memory / loops;
+        let loops = shape.beside.max(1) as u64;
+        let mut memory = memory / loops;
+        if self.is_inner {
+            memory = memory.saturating_sub(copied);
+        }
         let length = u64::try_from(i128::from(to) - i128::from(from)).unwrap_or(0);
         let known = *self.plan.measured.lock().unwrap_or_else(|e| e.into_inner());
         let mut run = Run::new(memory, shape.counted.then_some(length), known);
         let mut steps = self.steps(place, &captures);
-        steps.live = live;
-        // States are those of this loop, begun so.
-        let captured = 2 + shape.carries..record.params.len() - 1;
-        let captured = values(record, captured.start, captured.len());
-        let owner =
-            steps.fingerprint() ^ fingerprint(&captured, &captures) ^ length.rotate_left(32);
-        if let Some((folder, resumed)) = self.context().budget.folder(loops, owner) {
-            run = if resumed { run.resumed(&folder)? } else { run.in_folder(&folder)? };
+        (steps.live, steps.first) = (live, first);
+        if !self.is_inner && self.context().budget.disk.is_some() {
+            // States are those of this loop, begun so.
+            let captured = 2 + shape.carries..record.params.len() - 1;
+            let captured = values(record, captured.start, captured.len());
+            let owner =
+                steps.fingerprint() ^ fingerprint(&captured, &captures) ^ length.rotate_left(32);
+            if let Some((folder, resumed)) = self.context().budget.folder(loops, owner) {
+                run = if resumed { run.resumed(&folder)? } else { run.in_folder(&folder)? };
+            }
         }
         run.forward(&mut steps)?;
+        if shape.cut_apart && steps.place.ended.is_some_and(|(_, exit)| exit != 0) {
+            run.leave_last(&mut steps)?;
+        }
         *self.plan.measured.lock().unwrap_or_else(|e| e.into_inner()) = run.measured().copied();
-        let Loop { place, live, top, .. } = steps;
+        let Loop { place, live, top, tight, .. } = steps;
         let (done, exit) = place.ended.unwrap_or((from.max(to), 0));
         let results = record.words_of_params();
         let ends = results + live.len();
         frame[results..ends].copy_from_slice(&live);
         frame[ends..ends + 3].copy_from_slice(&[done as u64, exit, top]);
-        self.context().budget.open.push(Open {
-            plan: number,
-            run,
-            place: Place { ended: Some((done, exit)), ..place },
-            captures,
-            copies,
-        });
+        let place = Place { ended: Some((done, exit)), ..place };
+        let record = self.plan.record;
+        let open = Open { record, run, place, captures, copies, copied, first, tight };
+        self.context().budget.open.push(open);
         Ok(())
     }
 
     fn backward(mut self, number: usize, frame: &mut [u64]) -> Result<(), Failed> {
         let shape = self.shape;
         let reverse = &shape.reverse;
-        let waiting = &mut self.context().budget.open;
+        let record = self.plan.record;
+        let context = self.context();
         // Those behind it are never reversed.
-        let last = waiting.iter().rposition(|open| open.plan == number);
-        let Some(open) = last.and_then(|k| waiting.drain(k..).next()) else {
+        let last = context.budget.open.iter().rposition(|open| open.record == record);
+        last.into_iter().for_each(|k| drop_open(context, k + 1));
+        let open = last.and_then(|_| context.budget.open.pop());
+        let Some(Open { mut run, place, captures, copies, first, tight, .. }) = open else {
             return Err(Error::Schedule("a loop is reversed that was not recorded".into()));
         };
-        let Open { mut run, place, captures, copies, .. } = open;
         let stated = reverse.slots(3..3 + shape.state);
         let fixed = reverse.slots(3 + shape.state..reverse.params.len() - 1);
         let tape = fixed.end;
@@ -354,6 +416,7 @@ impl<'c, 'p> Of<'c, 'p> {
         steps.reverse = Some(way);
         steps.back = frame[stated].to_vec();
         steps.top = frame[tape];
+        (steps.first, steps.tight, steps.back_from) = (first, tight, frame[0] as i64);
         steps.find_records();
         run.backward(&mut steps)?;
         if !steps.owns_back {
@@ -365,9 +428,10 @@ impl<'c, 'p> Of<'c, 'p> {
         let ends = results + steps.back.len();
         frame[results..ends].copy_from_slice(&steps.back);
         frame[ends] = steps.top;
+        let is_inner = self.is_inner;
         let context = self.context();
         copies.iter().for_each(|copy| context.arrays.free(*copy as usize));
-        context.budget.done.push((number, *run.done()));
+        context.budget.note(number, *run.done(), is_inner);
         Ok(())
     }
 }
@@ -438,59 +502,41 @@ impl Steps for Loop<'_, '_> {
     }
 
     fn record(&mut self, range: Range<u64>, room: u64) -> Result<Option<u64>, u32> {
-        let start = self.top;
-        let limit = self.context().tape_limit;
-        let room = usize::try_from(room).unwrap_or(usize::MAX);
-        let allowed = (start as usize).saturating_add(room);
-        // What it takes over may be lost as well as what it makes.
-        let arrays = self.carries.iter().filter(|(at, ty)| ty.is_array() && *at < self.live.len());
-        let taken: Vec<u64> = arrays.map(|(at, _)| self.live[*at]).collect();
-        let context = self.context_mut();
-        context.tape_limit = limit.min(allowed);
-        context.arrays.watch(&taken);
-        let ran = self.run(range, true);
-        let context = self.context_mut();
-        context.tape_limit = limit;
-        let made = context.arrays.watched();
-        match ran {
-            Ok(now) => {
-                self.note_range(start);
-                let bytes = self.top - start + self.ranges.last().map_or(0, |(_, bytes)| *bytes);
-                if bytes <= room as u64 {
-                    return Ok(Some(now));
-                }
-                self.ranges.pop();
-                self.drop_records(start);
-                self.drop_live();
-                Ok(None)
-            }
-            Err(status) => {
-                let context = self.context_mut();
-                if allowed >= limit || !context.is_full() {
-                    return Err(status);
-                }
-                context.clear_fault();
-                self.drop_records(start);
-                let context = self.context_mut();
-                made.into_iter().for_each(|address| context.arrays.free(address));
-                Ok(None)
+        let Some(tight) = self.tight else { return self.record_range(range, room) };
+        // Each step has what the ones before it have left.
+        let (before, mut at) = (self.record_bytes(), range.start);
+        while at < range.end {
+            let left = room.saturating_sub(self.record_bytes() - before);
+            let memory = left.min(tight);
+            // Some of it is for what the step records itself.
+            self.open_inside(Some(memory - memory / 8));
+            let ran = self.record_range(at..at + 1, left);
+            self.open_inside(None);
+            match ran? {
+                Some(now) if now > at => at = now,
+                other => return Ok(other),
             }
         }
+        Ok(Some(at))
     }
 
     fn reverse(&mut self, range: Range<u64>) -> Result<(), u32> {
-        let Place { from, ended, .. } = self.place;
+        let (from, ended) = (self.back_from, self.place.ended);
         let at = |k: u64| i128::from(from).saturating_add(i128::from(k)) as i64;
         let (mut to, mut exit) = (at(range.end), 0);
         if let Some((done, by)) = ended
             && by != 0
             && to > done
+            && !self.shape.cut_apart
         {
             (to, exit) = (done, by);
         }
         let bounds = [at(range.start) as u64, to as u64, exit];
+        self.open_inside(self.tight);
         let Some(way) = &mut self.reverse else { return Err(1) };
-        way.call(self.context, &bounds, &mut self.back, &mut self.top, self.owns_back)?;
+        let ran = way.call(self.context, &bounds, &mut self.back, &mut self.top, self.owns_back);
+        self.open_inside(None);
+        ran?;
         // The first ones belong to the caller, who frees those that were lent.
         self.owns_back = true;
         while self.ranges.pop_if(|(start, _)| *start >= self.top).is_some() {}
@@ -501,12 +547,19 @@ impl Steps for Loop<'_, '_> {
     }
 
     fn forget(&mut self) {
-        self.drop_records(self.place.base);
+        self.drop_records(self.place.base, self.first);
         self.ranges.clear();
     }
 
+    fn tighten(&mut self, bytes: u64) -> bool {
+        let can = self.shape.inside > 0 && bytes > 0;
+        self.tight = can.then_some(bytes);
+        can
+    }
+
     fn record_bytes(&self) -> u64 {
-        self.top - self.place.base + self.ranges.iter().map(|(_, bytes)| bytes).sum::<u64>()
+        let arrays = self.ranges.iter().map(|(_, bytes)| bytes).sum::<u64>();
+        (self.top - self.place.base + arrays).saturating_add(self.bytes_inside(self.first))
     }
 
     fn state_bytes(&self) -> u64 {
@@ -559,167 +612,69 @@ impl Steps for Loop<'_, '_> {
 }
 
 impl Loop<'_, '_> {
-    /// Takes records off the tape, and frees the arrays among them.
-    fn drop_records(&mut self, start: u64) {
+    /// Records a range, all of it or nothing.
+    fn record_range(&mut self, range: Range<u64>, room: u64) -> Result<Option<u64>, u32> {
+        let start = self.top;
+        let limit = self.context().tape_limit;
+        let room = usize::try_from(room).unwrap_or(usize::MAX);
+        let allowed = (start as usize).saturating_add(room);
+        // What it takes over may be lost as well as what it makes.
+        let arrays = self.carries.iter().filter(|(at, ty)| ty.is_array() && *at < self.live.len());
+        let taken: Vec<u64> = arrays.map(|(at, _)| self.live[*at]).collect();
+        let context = self.context_mut();
+        let waiting = context.budget.open.len();
+        context.tape_limit = limit.min(allowed);
+        context.arrays.watch(&taken);
+        let ran = self.run(range, true);
+        let context = self.context_mut();
+        context.tape_limit = limit;
+        let made = context.arrays.watched();
+        match ran {
+            Ok(now) => {
+                self.note_range(start);
+                let bytes = self.top - start + self.ranges.last().map_or(0, |(_, bytes)| *bytes);
+                if bytes.saturating_add(self.bytes_inside(waiting)) <= room as u64 {
+                    return Ok(Some(now));
+                }
+                self.ranges.pop();
+                self.drop_records(start, waiting);
+                self.drop_live();
+                Ok(None)
+            }
+            Err(status) => {
+                let context = self.context_mut();
+                let is_small = std::mem::take(&mut context.budget.is_small);
+                if !is_small && (allowed >= limit || !context.is_full()) {
+                    return Err(status);
+                }
+                context.clear_fault();
+                self.drop_records(start, waiting);
+                let context = self.context_mut();
+                made.into_iter().for_each(|address| context.arrays.free(address));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Gives loops inside so much memory; none, and they are parts of steps.
+    fn open_inside(&mut self, memory: Option<u64>) {
+        let budget = &mut self.context_mut().budget;
+        (budget.memory, budget.is_shut) = (memory, memory.is_none());
+    }
+
+    /// What loops inside take that wait behind so many others.
+    fn bytes_inside(&self, first: usize) -> u64 {
+        let open = self.context().budget.open.get(first..).unwrap_or_default();
+        open.iter().fold(0, |sum: u64, open| sum.saturating_add(open.bytes()))
+    }
+
+    /// Takes records off the tape, and frees the arrays among them; loops inside wait no more.
+    fn drop_records(&mut self, start: u64, first: usize) {
         let context = self.context_mut();
         for address in context.held.drop_from(start as usize) {
             context.arrays.free(address);
         }
+        drop_open(context, first.min(context.budget.open.len()));
         self.top = start;
-    }
-}
-
-/// The elements of an array.
-///
-/// # Safety
-/// An array of so many elements must be at the address, and stay there unchanged.
-unsafe fn bytes_of<'a>(address: u64, elem: Elem, count: usize) -> &'a [u8] {
-    // SAFETY: as the caller promises; elements have no bytes between them.
-    unsafe { slice::from_raw_parts(address as usize as *const u8, count * size(elem)) }
-}
-
-/// Some of a function's parameters: where the words of each begin, from those of the first, and its type.
-fn values(of: &Signature, first: usize, count: usize) -> Vec<(usize, Type)> {
-    let start = of.slots(0..first).end;
-    let value = |k: usize| (of.slots(0..k).end - start, of.params[k].0);
-    (first..first + count).map(value).collect()
-}
-
-/// How many bytes values take where they are saved; none where there are none.
-fn bytes_in(values: &[(usize, Type)], words: &[u64]) -> u64 {
-    if words.is_empty() {
-        return 0;
-    }
-    let bytes = values.iter().map(|(at, ty)| match ty.is_array() {
-        true => {
-            let (elem, count) = extent(*ty, &words[*at..]);
-            8 * ty.rank() + count * size(elem)
-        }
-        false => 8,
-    });
-    bytes.sum::<usize>() as u64
-}
-
-/// Writes values, arrays as their dimensions and elements.
-fn save(values: &[(usize, Type)], words: &[u64], mut to: &mut [u8]) {
-    for (at, ty) in values {
-        let words = &words[*at..*at + abi_slots(&[*ty])];
-        let plain = if ty.is_array() { &words[1..] } else { words };
-        for word in plain {
-            if let Some(place) = to.split_off_mut(..8) {
-                place.copy_from_slice(&word.to_le_bytes());
-            }
-        }
-        if ty.is_array() {
-            let (elem, count) = extent(*ty, words);
-            // SAFETY: the words are those of an array that is alive.
-            let elements = unsafe { bytes_of(words[0], elem, count) };
-            if let Some(place) = to.split_off_mut(..elements.len()) {
-                place.copy_from_slice(elements);
-            }
-        }
-    }
-}
-
-/// Reads values that were saved, arrays as new ones; where there is no memory for one, gives back how many bytes it needs.
-fn load(
-    arrays: &mut Arrays,
-    values: &[(usize, Type)],
-    words: &mut Vec<u64>,
-    mut from: &[u8],
-) -> Result<(), u64> {
-    fn word(from: &mut &[u8]) -> u64 {
-        let word = from.split_off(..8).and_then(|word| word.try_into().ok());
-        word.map_or(0, u64::from_le_bytes)
-    }
-    for (at, ty) in values {
-        if !ty.is_array() {
-            words.push(word(&mut from));
-            continue;
-        }
-        words.push(0);
-        words.extend((0..ty.rank()).map(|_| word(&mut from)));
-        let (elem, count) = extent(*ty, &words[*at..]);
-        let elements = from.split_off(..count * size(elem)).unwrap_or_default();
-        let address = array_of(arrays, elem, count, elements).ok_or(elements.len() as u64)?;
-        words[*at] = address as u64;
-    }
-    Ok(())
-}
-
-/// A number that tells values from others.
-fn fingerprint(values: &[(usize, Type)], words: &[u64]) -> u64 {
-    let mut print = Fingerprint::new();
-    for (at, ty) in values {
-        let words = &words[*at..*at + abi_slots(&[*ty])];
-        if !ty.is_array() {
-            match ty {
-                Type::F64 => print.floats(&[f64::from_bits(words[0])]),
-                _ => print.word(words[0]),
-            }
-            continue;
-        }
-        words[1..].iter().for_each(|dim| print.word(*dim));
-        // SAFETY: the words are those of an array of that type that is alive.
-        match unsafe { operand(*ty, words) } {
-            Operand::Array(_, Elements::F64(x)) => print.floats(x),
-            _ => {
-                let (elem, count) = extent(*ty, words);
-                // SAFETY: as above.
-                print.bytes(unsafe { bytes_of(words[0], elem, count) });
-            }
-        }
-    }
-    print.finish()
-}
-
-/// A copy of an array, given its words.
-fn copy_of(arrays: &mut Arrays, ty: Type, words: &[u64]) -> Result<u64, Failed> {
-    let (elem, count) = extent(ty, words);
-    // SAFETY: the words are those of an array of that type that is alive.
-    let copied = match unsafe { operand(ty, &words[..1 + ty.rank()]) } {
-        Operand::Array(_, elements) => arrays.copy(elements),
-        Operand::Scalar(_) => None,
-    };
-    copied.map(|address| address as u64).ok_or(Error::NoMemory((count * size(elem)) as u64))
-}
-
-/// A new array of elements as they lie in memory; `None` where there is not enough of it, or other elements than these.
-fn array_of(arrays: &mut Arrays, elem: Elem, len: usize, bytes: &[u8]) -> Option<usize> {
-    fn all<T, const N: usize>(bytes: &[u8], of: impl Fn([u8; N]) -> T) -> Option<Vec<T>> {
-        let (elements, rest) = bytes.as_chunks::<N>();
-        let mut array = Vec::new();
-        array.try_reserve_exact(elements.len()).ok()?;
-        array.extend(elements.iter().map(|x| of(*x)));
-        rest.is_empty().then_some(array)
-    }
-    if bytes.len() != len.checked_mul(size(elem))? {
-        return None;
-    }
-    Some(match elem {
-        Elem::F64 => {
-            let address = arrays.blank(len)?;
-            // SAFETY: so many doubles lie there, which nobody else uses.
-            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), address as *mut u8, 8 * len) };
-            address
-        }
-        Elem::F32 => arrays.own(Data::F32(all(bytes, f32::from_ne_bytes)?)),
-        Elem::I64 => arrays.own(Data::I64(all(bytes, i64::from_ne_bytes)?)),
-        Elem::Bool => arrays.own(Data::Bool(all(bytes, |[b]| b != 0)?)),
-    })
-}
-
-/// What an array consists of.
-fn extent(ty: Type, words: &[u64]) -> (Elem, usize) {
-    let dims = words[1..1 + ty.rank()].iter().map(|dim| *dim as usize);
-    (ty.elem().unwrap_or(Elem::F64), dims.product())
-}
-
-/// Bytes of an element.
-fn size(elem: Elem) -> usize {
-    match elem {
-        Elem::F64 | Elem::I64 => 8,
-        Elem::F32 => 4,
-        Elem::Bool => 1,
     }
 }
