@@ -13,6 +13,8 @@ def f(x, r, n, m):
 ";
 
 const UNTIL: &str = "
+from math import sin
+
 def f(x, r, n, m):
     total = 0.0
     for i in range(n):
