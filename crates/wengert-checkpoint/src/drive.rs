@@ -59,6 +59,8 @@ pub struct Run {
     measured: Option<Measured>,
     /// Whether steps took more than was measured.
     is_surprised: bool,
+    /// How many bytes the record of a step takes at most, where steps have been told to keep to that.
+    tight: Option<u64>,
     done: Done,
     watch: Option<Arc<Watch>>,
     /// How many evaluations there will have been at the end.
@@ -93,6 +95,7 @@ impl Run {
             is_back: false,
             measured,
             is_surprised: false,
+            tight: None,
             done: Done::default(),
             watch: None,
             expected: 0,
@@ -187,6 +190,11 @@ impl Run {
         self.kept.slots.bytes()
     }
 
+    /// The most bytes of states in memory, and of records beyond those there are, that it will hold until its end.
+    pub fn most_bytes(&self) -> u64 {
+        if self.is_recorded { self.kept.slots.bytes() } else { self.memory }
+    }
+
     /// What the plan of the present part costs, if there is one.
     pub fn cost(&self) -> Option<Cost> {
         self.part.as_ref().map(|part| part.plan.schedule.cost())
@@ -241,6 +249,32 @@ impl Run {
         let first = Slot::Memory(self.kept.slots.vacant());
         self.store(steps, 0, first)?;
         Ok(self.kept.make_point(0, first)?)
+    }
+
+    /// After the first sweep: the last step is reversed by somebody else, who finds its record as the last one there is.
+    pub fn leave_last<S: Steps>(&mut self, steps: &mut S) -> Result<(), Error<S::Error>> {
+        let Some(last) = self.adjoint.checked_sub(1) else { return Ok(()) };
+        if self.part.is_some() {
+            // A plan would reverse it.
+            self.give_up(steps)?;
+        }
+        while !self.is_recorded {
+            let Some((base, _)) = self.kept.point_before(self.adjoint) else {
+                return Err(Error::Schedule("the first state is gone".into()));
+            };
+            self.load_point(steps, base)?;
+            self.advance(steps, base..last)?;
+            if self.try_record(steps, last..self.adjoint)?.is_some() {
+                break;
+            }
+            steps.forget();
+            if !self.kept.drop_one() && !self.tighten(steps) {
+                return Err(self.too_small(last));
+            }
+        }
+        self.kept.drop_points_from(last)?;
+        self.adjoint = last;
+        Ok(())
     }
 
     /// Takes up a run that was left. Whether its first sweep was over: then the last state is live.
@@ -344,8 +378,13 @@ impl Run {
             few = 1;
             recorded = self.record_first(steps, few, self.memory)?;
         }
+        if recorded.is_none() && self.tighten(steps) {
+            recorded = self.record_first(steps, few, self.memory)?;
+        }
         let Some((mut at, mut measured)) = recorded else { return Err(self.too_small(0)) };
-        if let Some(known) = known {
+        if let Some(bytes) = self.tight {
+            measured.record_bytes = measured.record_bytes.max(bytes);
+        } else if let Some(known) = known {
             measured =
                 Measured { record_bytes: measured.record_bytes.max(known.record_bytes), ..known };
         }
@@ -447,6 +486,21 @@ impl Run {
         self.load_point(steps, 0)?;
         self.advance(steps, 0..few)?;
         Ok(())
+    }
+
+    /// Where the record of one step does not fit, it may do with loops inside that keep to a memory. Whether that is new.
+    fn tighten<S: Steps>(&mut self, steps: &mut S) -> bool {
+        // Half of what there is beside the first state and another one.
+        let bytes = self.memory.saturating_sub(self.state_bytes.saturating_mul(2)) / 2;
+        steps.forget();
+        if self.tight.is_some() || !steps.tighten(bytes) {
+            return false;
+        }
+        self.tight = Some(bytes);
+        if let Some(measured) = &mut self.measured {
+            measured.record_bytes = bytes;
+        }
+        true
     }
 
     /// Records take more than was expected.

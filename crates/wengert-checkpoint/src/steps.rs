@@ -30,6 +30,12 @@ pub trait Steps {
     /// Drops all records.
     fn forget(&mut self);
 
+    /// From now on the record of a step takes so many bytes at most, about, because loops inside it keep to a memory as well. There are
+    /// no records when this is asked for. Whether that can be done.
+    fn tighten(&mut self, _bytes: u64) -> bool {
+        false
+    }
+
     /// How many bytes all records take that there are.
     fn record_bytes(&self) -> u64;
 

@@ -29,6 +29,9 @@ struct Map {
     pause: Duration,
     /// So much is allowed after so many more steps.
     lowered: Option<(u64, Arc<AtomicU64>, u64)>,
+    /// Whether the record of a step can be made smaller, and how many bytes it takes at most.
+    can_tighten: bool,
+    tight: u64,
 }
 
 const R: f64 = 3.7;
@@ -50,6 +53,8 @@ impl Map {
             left: u64::MAX,
             pause: Duration::ZERO,
             lowered: None,
+            can_tighten: false,
+            tight: u64::MAX,
         }
     }
 
@@ -100,7 +105,8 @@ impl Steps for Map {
         let before = self.record_bytes();
         for k in range.start..range.end.min(self.ends) {
             self.spend()?;
-            self.tape.push((k, self.x.clone(), 8 * self.width as u64 + (self.extra)(k)));
+            let bytes = (8 * self.width as u64 + (self.extra)(k)).min(self.tight);
+            self.tape.push((k, self.x.clone(), bytes));
             if self.record_bytes() - before > room {
                 self.tape.retain(|(step, ..)| *step < range.start);
                 self.x.fill(f64::NAN);
@@ -132,6 +138,14 @@ impl Steps for Map {
 
     fn forget(&mut self) {
         self.tape.clear();
+    }
+
+    fn tighten(&mut self, bytes: u64) -> bool {
+        assert!(self.tape.is_empty() && self.tight == u64::MAX);
+        if self.can_tighten {
+            self.tight = bytes;
+        }
+        self.can_tighten
     }
 
     fn record_bytes(&self) -> u64 {
@@ -249,6 +263,50 @@ fn records_of_any_size() {
                     .unwrap_or_else(|e| panic!("{e}: in {memory}, known: {known}"));
                 assert_eq!(bits, wanted, "in {memory}");
             }
+        }
+    }
+}
+
+/// Steps whose records are too large, and can be made smaller.
+#[test]
+fn records_that_are_made_smaller() {
+    let sizes: [fn(u64) -> u64; 3] =
+        [|_| 5000, |k| if k > 100 { 5000 } else { 0 }, |k| 50 * (k % 150)];
+    for known in [true, false] {
+        for extra in sizes {
+            let map = |can_tighten| Map { can_tighten, ..Map::new(3, 200, extra) };
+            let (wanted, _) = gradient(map(false), u64::MAX, known).unwrap();
+            for memory in [200, 300, 1_000, 4_000] {
+                let refused = gradient(map(false), memory, known).unwrap_err();
+                assert!(matches!(refused, Error::TooSmall { .. }), "{refused}");
+                let (bits, _) = gradient(map(true), memory, known)
+                    .unwrap_or_else(|e| panic!("{e}: in {memory}, known: {known}"));
+                assert_eq!(bits, wanted, "in {memory}");
+            }
+        }
+    }
+}
+
+/// The last step is reversed by somebody else.
+#[test]
+fn the_last_record_is_left() {
+    for (known, ends) in [true, false].into_iter().flat_map(|k| [0, 1, 2, 9, 200].map(|n| (k, n))) {
+        let (wanted, _) = gradient(Map::new(3, ends, SAME), u64::MAX, known).unwrap();
+        for memory in [120, 200, 500, 3_000, u64::MAX] {
+            let mut map = Map::new(3, ends, SAME);
+            let mut run = Run::new(memory, known.then_some(ends), None);
+            run.forward(&mut map).unwrap();
+            run.leave_last(&mut map).unwrap();
+            let result = map.x.clone();
+            map.adjoint.fill(1.0);
+            if ends > 0 {
+                map.reverse(ends - 1..ends).unwrap();
+            }
+            run.backward(&mut map).unwrap();
+            let all = result.iter().chain(&map.adjoint).chain([&map.by_r]);
+            let bits: Vec<u64> = all.map(|x| x.to_bits()).collect();
+            assert_eq!(bits, wanted, "{ends} steps in {memory}");
+            assert!(map.tape.is_empty() && run.done().peak_bytes <= memory);
         }
     }
 }

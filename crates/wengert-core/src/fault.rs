@@ -56,8 +56,13 @@ pub enum FaultKind {
     OutOfMemory(u64),
     /// There are no addresses left for a tape.
     NoAddresses,
-    /// A loop could not be reversed in the memory allowed, in words.
-    Budget(Arc<str>),
+    /// A loop could not be reversed in the memory allowed.
+    Budget {
+        /// In words.
+        why: Arc<str>,
+        /// Whether the record of one iteration was too large.
+        too_small: bool,
+    },
     /// The user interrupted the run.
     Interrupted,
 }
@@ -177,7 +182,7 @@ impl Fault {
                 format!("there is not enough memory for an array of {more}{bytes} bytes")
             }
             FaultKind::NoAddresses => "there are no addresses left for a tape".into(),
-            FaultKind::Budget(why) => why.to_string(),
+            FaultKind::Budget { why, .. } => why.to_string(),
             FaultKind::Interrupted => "interrupted".into(),
         }
     }
@@ -246,7 +251,7 @@ impl Fault {
                 "this derivative",
                 Some("raise the limit of the addresses a process may use (`ulimit -v unlimited`)"),
             ),
-            FaultKind::Budget(_) => (
+            FaultKind::Budget { .. } => (
                 "memory-budget",
                 "reversing this loop",
                 Some("allow more with `--memory`, or leave it out: then everything is kept"),
@@ -295,8 +300,10 @@ mod tests {
                 FaultKind::TapeLimit(_) => FaultKind::CallDepth(100),
                 FaultKind::CallDepth(_) => FaultKind::OutOfMemory(1 << 50),
                 FaultKind::OutOfMemory(_) => FaultKind::NoAddresses,
-                FaultKind::NoAddresses => FaultKind::Budget("too few bytes".into()),
-                FaultKind::Budget(_) => FaultKind::Interrupted,
+                FaultKind::NoAddresses => {
+                    FaultKind::Budget { why: "too few bytes".into(), too_small: true }
+                }
+                FaultKind::Budget { .. } => FaultKind::Interrupted,
                 FaultKind::Interrupted => break,
             });
         }

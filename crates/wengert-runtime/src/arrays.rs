@@ -47,8 +47,8 @@ pub(crate) struct Arrays {
     large: usize,
     bytes: u64,
     peak: u64,
-    /// Addresses of arrays made since somebody began to watch.
-    watched: Option<Vec<usize>>,
+    /// Addresses of arrays made since somebody began to watch; the last one who did comes last.
+    watched: Vec<Vec<usize>>,
 }
 
 /// The storage of an array.
@@ -120,7 +120,7 @@ impl Arrays {
     fn make_small(&mut self, len: usize) -> Option<usize> {
         let address = self.small.make(len)?;
         self.count(8 * len as u64);
-        if let Some(made) = &mut self.watched {
+        if let Some(made) = self.watched.last_mut() {
             made.push(address);
         }
         Some(address)
@@ -159,7 +159,7 @@ impl Arrays {
             self.owned.extend(self.recent.pop_front());
         }
         self.recent.push_back((address, array));
-        if let Some(made) = &mut self.watched {
+        if let Some(made) = self.watched.last_mut() {
             made.push(address);
         }
         address
@@ -167,15 +167,19 @@ impl Arrays {
 
     /// From now on arrays that are made are noted, after these.
     pub(crate) fn watch(&mut self, first: &[u64]) {
-        self.watched = Some(first.iter().map(|address| *address as usize).collect());
+        self.watched.push(first.iter().map(|address| *address as usize).collect());
     }
 
-    /// Those of the arrays noted that there are, each once. No more are noted.
+    /// Those of the arrays noted since the last [`Arrays::watch`] that there are, each once. Who has begun to watch before that has them
+    /// noted as well.
     pub(crate) fn watched(&mut self) -> Vec<usize> {
-        let mut made = self.watched.take().unwrap_or_default();
+        let mut made = self.watched.pop().unwrap_or_default();
         made.sort_unstable();
         made.dedup();
         made.retain(|address| self.owns(*address));
+        if let Some(before) = self.watched.last_mut() {
+            before.extend_from_slice(&made);
+        }
         made
     }
 

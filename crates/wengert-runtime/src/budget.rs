@@ -8,19 +8,23 @@
 //! A loop may be left in the middle of an iteration. As far as it got, that iteration is a step like the others: the
 //! last one.
 //!
+//! Loops inside belong to the steps, as long as the record of one step fits. Where it does not, they are run here as well, each time the loop
+//! around them records a step or reverses it, in the memory that is left for that step. What they keep between their two sweeps is part of
+//! the step's record.
+//!
 //! Arrays have one owner. Those that are carried belong to the loop here, from the first call to the last; a function that takes
 //! one over gives another one back, and what it only reads is freed behind it.
 
-mod state;
+mod values;
 
-use self::state::{bytes_in, copy_of, fingerprint, load, save, values};
+use self::values::{bytes_in, copy_of, extent, fingerprint, load, save, size, values};
 use crate::context::Context;
 use crate::jit::link::{Plan, Shape, Signature, Step};
 use crate::program::{LoopStats, OnDisk, Options};
 use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
-use wengert_checkpoint::{Error, Folder, LOOKED_AT, Measured, Run, Steps, Watch};
+use wengert_checkpoint::{Done, Error, Folder, LOOKED_AT, Measured, Run, Steps, Watch};
 use wengert_core::fault::FaultKind;
 use wengert_core::ir::{Phase, Type};
 
@@ -30,30 +34,50 @@ pub(crate) struct Budget {
     /// Bytes for the states and records of every loop.
     memory: Option<u64>,
     disk: Option<OnDisk>,
+    /// What each loop may have of the memory, once one has begun.
+    shares: Option<Vec<u64>>,
     /// How many loops have been begun.
     begun: usize,
     open: Vec<Open>,
-    /// Whether a loop is being run: those inside it are parts of its steps.
+    /// Whether a loop is being run.
     is_inside: bool,
     watch: Option<Arc<Watch>>,
     /// Loops are only looked at, and everything ends when all of them are.
     is_dry: bool,
     /// That has happened.
     pub(crate) is_planned: bool,
-    /// What is known of loops.
+    /// Whether loops that begin now are parts of the steps of the one being run.
+    is_shut: bool,
+    /// Whether the memory was too small for a loop inside another.
+    is_small: bool,
+    /// Iterations of loops inside others that were run more than once.
+    again_inside: u64,
+    /// What is known of loops that are not inside others.
     pub(crate) loops: Vec<LoopStats>,
 }
 
 /// A loop between its two sweeps.
 #[derive(Debug)]
 struct Open {
-    plan: usize,
+    /// The function that has recorded it, which tells it from others.
+    record: Step,
     memory: u64,
     run: Run,
     place: Place,
     captures: Vec<u64>,
-    /// Copies of captures, which are freed at the end.
+    /// Copies of captures, which are freed at the end, and their bytes.
     copies: Vec<u64>,
+    copied: u64,
+    /// Loops inside it whose steps are recorded are behind so many others.
+    first: usize,
+    tight: Option<u64>,
+}
+
+impl Open {
+    /// The most bytes it takes until it is reversed, beside the records it has now.
+    fn bytes(&self) -> u64 {
+        self.run.most_bytes().saturating_add(self.copied)
+    }
 }
 
 /// Where a loop lies.
@@ -100,7 +124,15 @@ impl Budget {
     /// Iterations that were run more than once.
     pub(crate) fn run_again(&self) -> u64 {
         let done = self.loops.iter().filter_map(|of| of.done);
-        done.map(|done| done.evaluations().saturating_sub(done.steps)).sum()
+        done.map(|done| run_again(&done)).sum::<u64>() + self.again_inside
+    }
+
+    /// Notes what a loop has done. Those inside others are too many to be listed.
+    fn note(&mut self, of: LoopStats, is_inner: bool) {
+        match is_inner {
+            true => self.again_inside += of.done.map_or(0, |done| run_again(&done)),
+            false => self.loops.push(of),
+        }
     }
 
     /// Whether a loop under a budget is being run: what it does belongs to its steps, on its own tape.
@@ -111,41 +143,58 @@ impl Budget {
     /// Whether a loop is to be run here.
     pub(crate) fn is_for(&self, plan: &Plan) -> bool {
         let can = plan.shape.is_some() && plan.advance.is_some();
-        can && self.memory.is_some() && !self.is_inside
+        can && self.memory.is_some() && !self.is_shut
     }
+}
+
+/// Loops that wait behind so many others are never reversed.
+fn drop_open(context: &mut Context, first: usize) {
+    for open in context.budget.open.drain(first..) {
+        open.copies.iter().for_each(|copy| context.arrays.free(*copy as usize));
+    }
+}
+
+/// Iterations that were run more than once.
+fn run_again(done: &Done) -> u64 {
+    done.evaluations().saturating_sub(done.steps)
 }
 
 /// How many parts the memory is cut into, to be given to one loop or another.
 const SHARES: u64 = 16;
 
-/// What one of the loops may have of the memory: where all are known from an earlier run, as much as makes all of them together
+/// What each of the loops may have of the memory: where all are known from an earlier run, as much as makes all of them together
 /// fastest; otherwise the same as the others.
-fn share(plans: &[Plan], number: usize, memory: u64) -> u64 {
-    let loops: Vec<usize> = (0..plans.len()).filter(|k| plans[*k].shape.is_some()).collect();
-    let known: Option<Vec<(Measured, u64)>> = loops.iter().map(|k| plans[*k].known()).collect();
-    let count = loops.len().max(1) as u64;
-    let (Some(known), true) = (known, count > 1 && count <= SHARES / 2) else {
-        return memory / count;
+fn shares(plans: &[Plan], memory: u64) -> Vec<u64> {
+    let loops = || (0..plans.len()).filter(|k| plans[*k].shape.is_some());
+    let beside = |k: usize| plans[k].shape.as_ref().map_or(1, |shape| shape.beside.max(1)) as u64;
+    let mut all: Vec<u64> = (0..plans.len()).map(|k| memory / beside(k)).collect();
+    let count = loops().count() as u64;
+    // Where they are fewer than all, others are inside of them.
+    let is_flat = loops().all(|k| beside(k) == count);
+    let known: Option<Vec<(Measured, u64)>> = loops().map(|k| plans[k].known()).collect();
+    let (Some(known), true) = (known, is_flat && (2..=SHARES / 2).contains(&count)) else {
+        return all;
     };
     let part = memory / SHARES;
-    let mut shares = vec![1; known.len()];
-    let time = |k: usize, shares: u64| {
+    let mut parts = vec![1; known.len()];
+    let time = |k: usize, parts: u64| {
         let (measured, steps) = &known[k];
-        let forecast = measured.forecast(*steps, part.saturating_mul(shares));
+        let forecast = measured.forecast(*steps, part.saturating_mul(parts));
         // What does not fit needs more than anybody.
         forecast.map_or(u128::MAX / 2, |forecast| forecast.time)
     };
     let mut times: Vec<u128> = (0..known.len()).map(|k| time(k, 1)).collect();
     for _ in count..SHARES {
-        // The first part to help a loop may be larger than one share.
-        let gain = |k: usize| times[k].saturating_sub(time(k, shares[k] + 1));
+        let gain = |k: usize| times[k].saturating_sub(time(k, parts[k] + 1));
         let best = (0..known.len()).max_by_key(|k| (gain(*k), times[*k], usize::MAX - k));
         let Some(best) = best else { break };
-        shares[best] += 1;
-        times[best] = time(best, shares[best]);
+        parts[best] += 1;
+        times[best] = time(best, parts[best]);
     }
-    let at = loops.iter().position(|k| *k == number);
-    at.map_or(memory / count, |at| part * shares[at])
+    for (k, parts) in loops().zip(parts) {
+        all[k] = part * parts;
+    }
+    all
 }
 
 /// What went wrong: compiled code has written a fault, or there is something to be told.
@@ -223,6 +272,7 @@ impl Way {
 struct Loop<'c, 'p> {
     context: *mut Context<'p>,
     plan: &'c Plan,
+    shape: &'c Shape,
     advance: Way,
     record: Way,
     reverse: Option<Way>,
@@ -241,6 +291,12 @@ struct Loop<'c, 'p> {
     owns_back: bool,
     /// Ranges of records: where the tape stood before each, and how many bytes of arrays are on it.
     ranges: Vec<(u64, u64)>,
+    /// Loops inside it whose steps are recorded are behind so many others.
+    first: usize,
+    /// How many bytes the record of a step may take, where loops inside keep to that.
+    tight: Option<u64>,
+    /// The number by which the way back calls its first iteration.
+    back_from: i64,
 }
 
 /// Runs one phase of a loop under the budget. The status is 0, or that of the first call at fault.
@@ -259,22 +315,27 @@ pub(crate) unsafe fn drive<'p>(
     let signature = if phase == Phase::Forward { &shape.record } else { &shape.reverse };
     // SAFETY: the caller's frame has these words.
     let frame = unsafe { slice::from_raw_parts_mut(frame, signature.words()) };
-    let of = Of { context, plan, shape, advance };
-    // SAFETY: compiled code is not running, here and behind the match.
-    unsafe { (*context).budget.is_inside = true };
+    // SAFETY: compiled code is not running.
+    let budget = unsafe { &mut (*context).budget };
+    let (is_inner, memory) = (budget.is_inside, budget.memory);
+    (budget.is_inside, budget.is_shut) = (true, true);
+    let of = Of { context, plan, shape, advance, is_inner };
     let ran = match phase {
         Phase::Forward => of.forward(number, frame),
-        Phase::Reverse => of.backward(number, frame),
+        Phase::Reverse => of.backward(frame),
     };
-    // SAFETY: as above.
-    unsafe { (*context).budget.is_inside = false };
+    // SAFETY: compiled code is not running.
+    let context = unsafe { &mut *context };
+    let budget = &mut context.budget;
+    (budget.is_inside, budget.is_shut, budget.memory) = (is_inner, false, memory);
     match ran {
         Ok(()) => 0,
         Err(Error::Step(status)) => status,
         Err(other) => {
-            // SAFETY: compiled code is not running.
-            let context = unsafe { &mut *context };
-            context.stop(plan.stopped, FaultKind::Budget(other.to_string().into()));
+            let too_small = matches!(other, Error::TooSmall { .. });
+            budget.is_small = is_inner && too_small;
+            let why = other.to_string().into();
+            context.stop(plan.stopped, FaultKind::Budget { why, too_small });
             1
         }
     }
@@ -286,6 +347,8 @@ struct Of<'c, 'p> {
     plan: &'c Plan,
     shape: &'c Shape,
     advance: Step,
+    /// Whether it is part of a step of another one.
+    is_inner: bool,
 }
 
 impl<'c, 'p> Of<'c, 'p> {
@@ -296,10 +359,11 @@ impl<'c, 'p> Of<'c, 'p> {
 
     /// The loop with what it captures, before its first sweep.
     fn steps(&self, place: Place, captures: &[u64]) -> Loop<'c, 'p> {
-        let Of { context, plan, shape, advance } = *self;
+        let Of { context, plan, shape, advance, .. } = *self;
         Loop {
             context,
             plan,
+            shape,
             advance: Way::new(advance, &shape.advance, 2, shape.carries, captures),
             record: Way::new(plan.record, &shape.record, 2, shape.carries, captures),
             reverse: None,
@@ -311,6 +375,9 @@ impl<'c, 'p> Of<'c, 'p> {
             back: Vec::new(),
             owns_back: false,
             ranges: Vec::new(),
+            first: 0,
+            tight: None,
+            back_from: place.from,
         }
     }
 
@@ -326,7 +393,7 @@ impl<'c, 'p> Of<'c, 'p> {
         let place = Place { from, to, ended: None, base: frame[tape] };
         let (mut live, mut captures) = (frame[carried.clone()].to_vec(), frame[captured].to_vec());
         let arrays = &mut self.context().arrays;
-        let mut copies = Vec::new();
+        let (mut copies, mut copied) = (Vec::new(), 0);
         for (at, ty, consumed) in record.arrays(2..2 + shape.carries) {
             if !consumed {
                 let at = at - carried.start;
@@ -338,13 +405,26 @@ impl<'c, 'p> Of<'c, 'p> {
             if arrays.owns(captures[at] as usize) {
                 captures[at] = copy_of(arrays, ty, &captures[at..])?;
                 copies.push(captures[at]);
+                let (elem, count) = extent(ty, &captures[at..]);
+                copied += (count * size(elem)) as u64;
             }
         }
+        let is_inner = self.is_inner;
         let context = self.context();
+        let first = context.budget.open.len();
         let memory = context.budget.memory.unwrap_or(u64::MAX);
-        let memory = share(&context.program.plans, number, memory);
-        let loops = context.program.plans.iter().filter(|p| p.shape.is_some()).count().max(1);
-        let (loops, watch) = (loops as u64, context.budget.watch.clone());
+        let loops = shape.beside.max(1) as u64;
+        let mut memory = match is_inner {
+            true => memory / loops,
+            false => {
+                let plans = &context.program.plans;
+                context.budget.shares.get_or_insert_with(|| shares(plans, memory))[number]
+            }
+        };
+        if is_inner {
+            memory = memory.saturating_sub(copied);
+        }
+        let watch = context.budget.watch.clone().filter(|_| !is_inner);
         let length = u64::try_from(i128::from(to) - i128::from(from)).unwrap_or(0);
         // One that may be left early, but has no iteration, has none.
         let counted = (shape.counted || length == 0).then_some(length);
@@ -354,29 +434,30 @@ impl<'c, 'p> Of<'c, 'p> {
             run = run.watched(watch);
         }
         let mut steps = self.steps(place, &captures);
-        steps.live = live;
+        (steps.live, steps.first) = (live, first);
         if self.context().budget.is_dry {
             return self.look(steps, run, counted, frame);
         }
-        // States are those of this loop, begun so.
-        let captured = 2 + shape.carries..record.params.len() - 1;
-        let captured = values(record, captured.start, captured.len());
-        let owner =
-            steps.fingerprint() ^ fingerprint(&captured, &captures) ^ length.rotate_left(32);
-        if let Some((folder, resumed)) = self.context().budget.folder(loops, owner) {
-            run = if resumed { run.resumed(&folder)? } else { run.in_folder(&folder)? };
+        if !is_inner && self.context().budget.disk.is_some() {
+            // States are those of this loop, begun so.
+            let captured = 2 + shape.carries..record.params.len() - 1;
+            let captured = values(record, captured.start, captured.len());
+            let owner =
+                steps.fingerprint() ^ fingerprint(&captured, &captures) ^ length.rotate_left(32);
+            if let Some((folder, resumed)) = self.context().budget.folder(loops, owner) {
+                run = if resumed { run.resumed(&folder)? } else { run.in_folder(&folder)? };
+            }
         }
         run.forward(&mut steps)?;
+        if shape.cut_apart && steps.place.ended.is_some_and(|(_, exit)| exit != 0) {
+            run.leave_last(&mut steps)?;
+        }
+        self.plan.learn(run.measured().copied().zip(Some(run.done().steps)));
         let ended = self.hand_back(&steps, frame);
-        let place = Place { ended: Some(ended), ..steps.place };
-        self.context().budget.open.push(Open {
-            plan: number,
-            memory,
-            run,
-            place,
-            captures,
-            copies,
-        });
+        let (place, tight) = (Place { ended: Some(ended), ..steps.place }, steps.tight);
+        let record = self.plan.record;
+        let open = Open { record, memory, run, place, captures, copies, copied, first, tight };
+        self.context().budget.open.push(open);
         Ok(())
     }
 
@@ -421,20 +502,22 @@ impl<'c, 'p> Of<'c, 'p> {
         Ok(())
     }
 
-    fn backward(mut self, number: usize, frame: &mut [u64]) -> Result<(), Failed> {
+    fn backward(mut self, frame: &mut [u64]) -> Result<(), Failed> {
         let shape = self.shape;
         let reverse = &shape.reverse;
         if self.context().budget.is_dry {
             self.context().budget.is_planned = true;
             return Err(Error::Step(1));
         }
-        let waiting = &mut self.context().budget.open;
+        let record = self.plan.record;
+        let context = self.context();
         // Those behind it are never reversed.
-        let last = waiting.iter().rposition(|open| open.plan == number);
-        let Some(open) = last.and_then(|k| waiting.drain(k..).next()) else {
+        let last = context.budget.open.iter().rposition(|open| open.record == record);
+        last.into_iter().for_each(|k| drop_open(context, k + 1));
+        let open = last.and_then(|_| context.budget.open.pop());
+        let Some(Open { mut run, memory, place, captures, copies, first, tight, .. }) = open else {
             return Err(Error::Schedule("a loop is reversed that was not recorded".into()));
         };
-        let Open { mut run, memory, place, captures, copies, .. } = open;
         let stated = reverse.slots(3..3 + shape.state);
         let fixed = reverse.slots(3 + shape.state..reverse.params.len() - 1);
         let tape = fixed.end;
@@ -443,6 +526,7 @@ impl<'c, 'p> Of<'c, 'p> {
         steps.reverse = Some(way);
         steps.back = frame[stated].to_vec();
         steps.top = frame[tape];
+        (steps.first, steps.tight, steps.back_from) = (first, tight, frame[0] as i64);
         steps.find_records();
         run.backward(&mut steps)?;
         if !steps.owns_back {
@@ -454,11 +538,13 @@ impl<'c, 'p> Of<'c, 'p> {
         let ends = results + steps.back.len();
         frame[results..ends].copy_from_slice(&steps.back);
         frame[ends] = steps.top;
+        let is_inner = self.is_inner;
         let context = self.context();
         copies.iter().for_each(|copy| context.arrays.free(*copy as usize));
         let done = Some(*run.done());
         let (steps, measured) = (place.steps(), run.measured().copied());
-        context.budget.loops.push(LoopStats { span: shape.span, memory, steps, measured, done });
+        let of = LoopStats { span: shape.span, memory, steps, measured, done };
+        context.budget.note(of, is_inner);
         self.plan.learn(measured.zip(steps));
         Ok(())
     }
@@ -530,59 +616,41 @@ impl Steps for Loop<'_, '_> {
     }
 
     fn record(&mut self, range: Range<u64>, room: u64) -> Result<Option<u64>, u32> {
-        let start = self.top;
-        let limit = self.context().tape_limit;
-        let room = usize::try_from(room).unwrap_or(usize::MAX);
-        let allowed = (start as usize).saturating_add(room);
-        // What it takes over may be lost as well as what it makes.
-        let arrays = self.carries.iter().filter(|(at, ty)| ty.is_array() && *at < self.live.len());
-        let taken: Vec<u64> = arrays.map(|(at, _)| self.live[*at]).collect();
-        let context = self.context_mut();
-        context.tape_limit = limit.min(allowed);
-        context.arrays.watch(&taken);
-        let ran = self.run(range, true);
-        let context = self.context_mut();
-        context.tape_limit = limit;
-        let made = context.arrays.watched();
-        match ran {
-            Ok(now) => {
-                self.note_range(start);
-                let bytes = self.top - start + self.ranges.last().map_or(0, |(_, bytes)| *bytes);
-                if bytes <= room as u64 {
-                    return Ok(Some(now));
-                }
-                self.ranges.pop();
-                self.drop_records(start);
-                self.drop_live();
-                Ok(None)
-            }
-            Err(status) => {
-                let context = self.context_mut();
-                if allowed >= limit || !context.is_full() {
-                    return Err(status);
-                }
-                context.clear_fault();
-                self.drop_records(start);
-                let context = self.context_mut();
-                made.into_iter().for_each(|address| context.arrays.free(address));
-                Ok(None)
+        let Some(tight) = self.tight else { return self.record_range(range, room) };
+        // Each step has what the ones before it have left.
+        let (before, mut at) = (self.record_bytes(), range.start);
+        while at < range.end {
+            let left = room.saturating_sub(self.record_bytes() - before);
+            let memory = left.min(tight);
+            // Some of it is for what the step records itself.
+            self.open_inside(Some(memory - memory / 8));
+            let ran = self.record_range(at..at + 1, left);
+            self.open_inside(None);
+            match ran? {
+                Some(now) if now > at => at = now,
+                other => return Ok(other),
             }
         }
+        Ok(Some(at))
     }
 
     fn reverse(&mut self, range: Range<u64>) -> Result<(), u32> {
-        let Place { from, ended, .. } = self.place;
+        let (from, ended) = (self.back_from, self.place.ended);
         let at = |k: u64| i128::from(from).saturating_add(i128::from(k)) as i64;
         let (mut to, mut exit) = (at(range.end), 0);
         if let Some((done, by)) = ended
             && by != 0
             && to > done
+            && !self.shape.cut_apart
         {
             (to, exit) = (done, by);
         }
         let bounds = [at(range.start) as u64, to as u64, exit];
+        self.open_inside(self.tight);
         let Some(way) = &mut self.reverse else { return Err(1) };
-        way.call(self.context, &bounds, &mut self.back, &mut self.top, self.owns_back)?;
+        let ran = way.call(self.context, &bounds, &mut self.back, &mut self.top, self.owns_back);
+        self.open_inside(None);
+        ran?;
         // The first ones belong to the caller, who frees those that were lent.
         self.owns_back = true;
         while self.ranges.pop_if(|(start, _)| *start >= self.top).is_some() {}
@@ -593,12 +661,19 @@ impl Steps for Loop<'_, '_> {
     }
 
     fn forget(&mut self) {
-        self.drop_records(self.place.base);
+        self.drop_records(self.place.base, self.first);
         self.ranges.clear();
     }
 
+    fn tighten(&mut self, bytes: u64) -> bool {
+        let can = self.shape.inside > 0 && bytes > 0;
+        self.tight = can.then_some(bytes);
+        can
+    }
+
     fn record_bytes(&self) -> u64 {
-        self.top - self.place.base + self.ranges.iter().map(|(_, bytes)| bytes).sum::<u64>()
+        let arrays = self.ranges.iter().map(|(_, bytes)| bytes).sum::<u64>();
+        (self.top - self.place.base + arrays).saturating_add(self.bytes_inside(self.first))
     }
 
     fn state_bytes(&self) -> u64 {
@@ -651,12 +726,69 @@ impl Steps for Loop<'_, '_> {
 }
 
 impl Loop<'_, '_> {
-    /// Takes records off the tape, and frees the arrays among them.
-    fn drop_records(&mut self, start: u64) {
+    /// Records a range, all of it or nothing.
+    fn record_range(&mut self, range: Range<u64>, room: u64) -> Result<Option<u64>, u32> {
+        let start = self.top;
+        let limit = self.context().tape_limit;
+        let room = usize::try_from(room).unwrap_or(usize::MAX);
+        let allowed = (start as usize).saturating_add(room);
+        // What it takes over may be lost as well as what it makes.
+        let arrays = self.carries.iter().filter(|(at, ty)| ty.is_array() && *at < self.live.len());
+        let taken: Vec<u64> = arrays.map(|(at, _)| self.live[*at]).collect();
+        let context = self.context_mut();
+        let waiting = context.budget.open.len();
+        context.tape_limit = limit.min(allowed);
+        context.arrays.watch(&taken);
+        let ran = self.run(range, true);
+        let context = self.context_mut();
+        context.tape_limit = limit;
+        let made = context.arrays.watched();
+        match ran {
+            Ok(now) => {
+                self.note_range(start);
+                let bytes = self.top - start + self.ranges.last().map_or(0, |(_, bytes)| *bytes);
+                if bytes.saturating_add(self.bytes_inside(waiting)) <= room as u64 {
+                    return Ok(Some(now));
+                }
+                self.ranges.pop();
+                self.drop_records(start, waiting);
+                self.drop_live();
+                Ok(None)
+            }
+            Err(status) => {
+                let context = self.context_mut();
+                let is_small = std::mem::take(&mut context.budget.is_small);
+                if !is_small && (allowed >= limit || !context.is_full()) {
+                    return Err(status);
+                }
+                context.clear_fault();
+                self.drop_records(start, waiting);
+                let context = self.context_mut();
+                made.into_iter().for_each(|address| context.arrays.free(address));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Gives loops inside so much memory; none, and they are parts of steps.
+    fn open_inside(&mut self, memory: Option<u64>) {
+        let budget = &mut self.context_mut().budget;
+        (budget.memory, budget.is_shut) = (memory, memory.is_none());
+    }
+
+    /// What loops inside take that wait behind so many others.
+    fn bytes_inside(&self, first: usize) -> u64 {
+        let open = self.context().budget.open.get(first..).unwrap_or_default();
+        open.iter().fold(0, |sum: u64, open| sum.saturating_add(open.bytes()))
+    }
+
+    /// Takes records off the tape, and frees the arrays among them; loops inside wait no more.
+    fn drop_records(&mut self, start: u64, first: usize) {
         let context = self.context_mut();
         for address in context.held.drop_from(start as usize) {
             context.arrays.free(address);
         }
+        drop_open(context, first.min(context.budget.open.len()));
         self.top = start;
     }
 }

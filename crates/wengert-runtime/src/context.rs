@@ -174,6 +174,7 @@ impl<'p> Context<'p> {
     /// That fault is none.
     pub(crate) fn clear_fault(&mut self) {
         self.trail.clear();
+        self.kernel_fault = None;
     }
 
     /// Moves the site written last, with its iterations, to the trail.

@@ -1,16 +1,19 @@
 //! A program ready to run, by any backend.
 
-use crate::options::{Backend, Options};
+use crate::options::{Backend, Disk, Options};
 use crate::value::Value;
 use std::borrow::Borrow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use wengert_core::check::Engine;
-use wengert_core::fault::Fault;
+use wengert_core::fault::{Fault, FaultKind};
 use wengert_core::interp::{Interp, Val};
-use wengert_core::ir::{Module, Type};
+use wengert_core::ir::{Module, Type, verify};
 use wengert_core::span::Diagnostic;
+use wengert_core::transform::vjp;
 use wengert_runtime as runtime;
 
 /// A module with one entry.
@@ -20,6 +23,34 @@ pub(crate) struct Executable {
     code: Code,
     /// Tells the program from others.
     number: u64,
+    inner: Option<Inner>,
+}
+
+/// The same program with inner loops that can be run in pieces as well, for those who have little memory. Made when it is first needed.
+#[derive(Debug)]
+struct Inner {
+    /// What it is made of: the reverse mode of this function of the module, by these parameters.
+    module: Arc<Module>,
+    name: String,
+    by: Vec<usize>,
+    backend: Backend,
+    made: OnceLock<Option<Box<Executable>>>,
+    /// The most memory in which it was needed.
+    memory: AtomicU64,
+}
+
+impl Inner {
+    /// The program, if there are inner loops.
+    fn program(&self, number: u64) -> Option<&Executable> {
+        let make = || {
+            let module = vjp::nested_in_module(&self.module, &self.name, &self.by).ok()??;
+            verify::module(&module).ok()?;
+            let made = Executable::new(module, format!("{}.vjp", self.name), self.backend).ok()?;
+            // Its states are those of the other one.
+            Some(Box::new(Executable { number, ..made }))
+        };
+        self.made.get_or_init(make).as_deref()
+    }
 }
 
 #[derive(Debug)]
@@ -60,7 +91,20 @@ impl Executable {
                 Code::Auto(Box::new(program.map_err(not_compiled)?))
             }
         };
-        Ok(Executable { entry, code, number })
+        Ok(Executable { entry, code, number, inner: None })
+    }
+
+    /// The reverse mode of a function by some of its parameters: where the record of one iteration is too large for the
+    /// memory allowed, loops inside it are run in pieces as well.
+    pub(crate) fn with_inner(self, module: Arc<Module>, name: &str, by: &[usize]) -> Self {
+        let backend = match &self.code {
+            Code::Interp(_) => return self,
+            Code::Native(_, backend) => *backend,
+            Code::Auto(_) => Backend::Auto,
+        };
+        let (name, by) = (name.to_string(), by.to_vec());
+        let (made, memory) = Default::default();
+        Executable { inner: Some(Inner { module, name, by, backend, made, memory }), ..self }
     }
 
     /// The arguments fit the entry's parameters; its tape, if it has one, is not among them.
@@ -69,6 +113,29 @@ impl Executable {
         args: &[V],
         options: &Options,
     ) -> Result<Ran, Fault> {
+        let (Some(inner), Some(memory)) = (&self.inner, options.memory) else {
+            return self.run_once(args, options);
+        };
+        if memory <= inner.memory.load(Ordering::Relaxed)
+            && let Some(program) = inner.program(self.number)
+        {
+            return program.run_once(args, options);
+        }
+        let ran = self.run_once(args, options);
+        let is_large =
+            |fault: &Fault| matches!(fault.kind, FaultKind::Budget { too_small: true, .. });
+        let program = match &ran {
+            Err(fault) if is_large(fault) => inner.program(self.number),
+            _ => None,
+        };
+        let Some(program) = program else { return ran };
+        inner.memory.fetch_max(memory, Ordering::Relaxed);
+        // What has been written is of use.
+        let disk = options.disk.clone().map(|disk| Disk { resume: true, ..disk });
+        program.run_once(args, &Options { disk, ..options.clone() })
+    }
+
+    fn run_once<V: Borrow<Value>>(&self, args: &[V], options: &Options) -> Result<Ran, Fault> {
         let start = Instant::now();
         let ((values, took), backend) = match &self.code {
             Code::Interp(module) => (self.interpret(module, args, options)?, Backend::Interp),

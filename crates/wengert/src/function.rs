@@ -288,7 +288,11 @@ impl Function {
         };
         verify::module(&module).map_err(wrong)?;
         let program = Executable::new(module, entry, self.options.backend);
-        let program = Arc::new(program.map_err(|e| self.error(ErrorKind::Backend, e))?);
+        let mut program = program.map_err(|e| self.error(ErrorKind::Backend, e))?;
+        if let Task::Reverse(by) = &key.1 {
+            program = program.with_inner(call.module.clone(), name, by);
+        }
+        let program = Arc::new(program);
         self.cache().compiled.insert(key, Some(program.clone()));
         Ok(Some(program))
     }

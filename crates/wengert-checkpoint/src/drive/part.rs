@@ -167,7 +167,7 @@ impl Run {
                         None => {
                             self.expect_more();
                             let is_least = self.give_up(steps)? && length == 1;
-                            if is_least && !self.kept.drop_one() {
+                            if is_least && !self.kept.drop_one() && !self.tighten(steps) {
                                 return Err(self.too_small(range.start));
                             }
                             return Ok(false);

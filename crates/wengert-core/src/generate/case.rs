@@ -241,11 +241,31 @@ impl Case {
         let (args, name) = self.vjp_call(derived, value);
         let whole = Run { module: &derived.reverse, args: &args }.bits(&name);
         let split = Run { module: &module, args: &args }.bits(&name);
-        if whole == split {
-            Ok(())
-        } else {
-            trouble(Kind::Compose, format!("the gradient differs, reversed in parts at {head}"))
+        if whole != split {
+            let message = format!("the gradient differs, reversed in parts at {head}");
+            return trouble(Kind::Compose, message);
         }
+        self.outlined(derived, (&args, &name), head)
+    }
+
+    /// With inner loops outlined as well, at once and in two parts.
+    fn outlined(&self, derived: &Derived, (args, name): (&[Val], &str), head: i64) -> Checked<()> {
+        let nested =
+            vjp::nested(&derived.func, &self.wrt).or_else(|e| trouble(Kind::Refused, e))?;
+        let Some(nested) = nested else { return Ok(()) };
+        let whole = Run { module: &derived.reverse, args }.bits(name);
+        let mut parts = nested.clone();
+        for func in &nested.funcs {
+            parts = compose::split_reverse(&parts, &func.name, head);
+        }
+        for (module, how) in [(nested, "whole"), (parts, "in parts")] {
+            verify::module(&module).or_else(|e| trouble(Kind::Compose, e))?;
+            if (Run { module: &module, args }).bits(name) != whole {
+                let message = format!("the gradient differs, inner loops outlined, {how}");
+                return trouble(Kind::Compose, message);
+            }
+        }
+        Ok(())
     }
 
     /// Arguments for the vjp with random adjoints, and its name.

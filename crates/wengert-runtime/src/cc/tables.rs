@@ -78,7 +78,7 @@ fn fits_pieces(pieces: &Pieces) -> bool {
 
 /// Functions over a range that hand on what they are given.
 fn fits_shape(shape: &Shape) -> bool {
-    let Shape { advance, record, reverse, carries, state, counted: _, span: _ } = shape;
+    let Shape { advance, record, reverse, carries, state, .. } = shape;
     let hands_on = |of: &Signature, first: usize, carried: usize, more: usize| {
         let given = first.checked_add(carried).and_then(|end| of.params.get(first..end));
         let alike =
@@ -314,7 +314,18 @@ fields!(Tabled { framed, ways });
 fields!(Ways<usize> {
     entries, plans, pieces, shapes, sites, kernels, several_tapes, own_tape, max_loops
 });
-fields!(Shape { advance, record, reverse, carries, state, counted, span });
+fields!(Shape {
+    advance,
+    record,
+    reverse,
+    carries,
+    state,
+    counted,
+    cut_apart,
+    beside,
+    inside,
+    span
+});
 fields!(Signature { params, results });
 fields!(Pieces { forward, reverse, span });
 fields!(Frame { params, results, arrays, ended, tape });

@@ -4,7 +4,9 @@ use super::link::{Frame, Pieces, Shape, Signature};
 use super::{CompileError, abi};
 use std::collections::{HashMap, HashSet};
 use wengert_core::interp::MAX_CALLS;
-use wengert_core::ir::{Func, LoopPlan, Module, Op, Phase, Type, Value, parallel, verify};
+use wengert_core::ir::{
+    Block, Func, Inst, LoopPlan, Module, Op, Phase, Type, Value, parallel, verify,
+};
 use wengert_core::math;
 use wengert_core::ops::Scalar;
 use wengert_core::span::Span;
@@ -84,12 +86,17 @@ impl<'m> Graph<'m> {
             module.funcs.iter().filter(|f| calls.contains_key(&*f.name)).collect();
         let framed = funcs.iter().map(|f| &*f.name).filter(|f| framed.contains(f)).collect();
         let infos = infos(&funcs, &calls, &plans);
-        // What is recorded on threads must be reversed by the driver too, which knows where it lies.
+        // What is recorded on threads must be reversed by the driver too, which knows where it lies. There may be several ways back, each
+        // with a plan.
+        let is_driven = |plan: &LoopPlan, phase: Phase| {
+            let alike = plans.iter().filter(|other| other.record == plan.record);
+            alike.into_iter().any(|other| driven.contains(&(&*other.name, phase)))
+        };
         let by_driver = |plan: &&LoopPlan| {
-            let phases = [Phase::Forward, Phase::Reverse].map(|phase| (&*plan.name, phase));
+            let phases = [Phase::Forward, Phase::Reverse];
             let steps = [&*plan.record, &*plan.reverse];
             plan.is_only_run()
-                || (phases.iter().all(|phase| driven.contains(phase))
+                || (phases.into_iter().all(|phase| is_driven(plan, phase))
                     && !steps.iter().any(|step| called_plainly.contains(step)))
         };
         let by_driver = plans.iter().copied().filter(by_driver).map(|plan| &*plan.name).collect();
@@ -202,7 +209,8 @@ impl<'m> Graph<'m> {
             return None;
         }
         let (advanced, recorded) = (func(&plan.advance)?, func(&plan.record)?);
-        let [advance, record, reverse] = [advanced, recorded, func(&plan.reverse)?].map(signature);
+        let reversed = func(&plan.reverse)?;
+        let [advance, record, reverse] = [advanced, recorded, reversed].map(signature);
         let lent = |of: &Signature, first: usize| {
             let read = of.params.get(first..)?;
             let tapes = read.iter().filter(|(ty, _)| *ty == Type::Tape).count();
@@ -234,14 +242,66 @@ impl<'m> Graph<'m> {
             exit.and_then(|v| func.as_const(*v)) == Some(Scalar::I64(0))
         };
         let counted = plan.bounded && never(advanced) && never(recorded);
+        let around = self.around(plan);
+        let is_cut_here = uses(&reversed.body, reversed.params()[2]);
+        let cut_apart = around.is_some() && !counted && !is_cut_here;
         let span = self.driven_at(&plan.name);
-        fits.then_some(Shape { advance, record, reverse, carries, state, counted, span })
+        let inside = self.run_by(recorded);
+        let outermost = || {
+            let others = self.plans.iter().filter(|p| !p.parallel && !p.is_only_run());
+            others.filter(|p| self.around(p).is_none()).count()
+        };
+        let beside = around.map_or_else(outermost, |around| self.run_by(around));
+        fits.then_some(Shape {
+            advance,
+            record,
+            reverse,
+            carries,
+            state,
+            counted,
+            cut_apart,
+            beside,
+            inside,
+            span,
+        })
+    }
+
+    /// How many loops a function runs that may be run in pieces, one after the other.
+    fn run_by(&self, func: &Func) -> usize {
+        let mut found = 0;
+        func.body.walk(&mut |inst| {
+            if let Op::Drive(name, Phase::Forward) = &inst.op {
+                found += usize::from(self.module.plan(name).is_some_and(|plan| !plan.parallel));
+            }
+        });
+        found
+    }
+
+    /// The function over iterations that runs a loop, if one does.
+    fn around(&self, inner: &LoopPlan) -> Option<&'m Func> {
+        let runs = |func: &&Func| {
+            let mut found = false;
+            func.body.walk(&mut |inst| {
+                let Op::Drive(name, Phase::Forward) = &inst.op else { return };
+                let plan = self.module.plan(name);
+                found |= plan.is_some_and(|plan| plan.record == inner.record);
+            });
+            found
+        };
+        let is_recorded = |func: &&Func| self.plans.iter().any(|plan| plan.record == func.name);
+        self.funcs.iter().copied().filter(is_recorded).find(runs)
     }
 
     /// What is known of a function.
     pub(super) fn info(&self, name: &str) -> Info {
         self.infos.get(name).copied().unwrap_or_default()
     }
+}
+
+/// Whether a block uses a value, nested code included.
+fn uses(block: &Block, v: Value) -> bool {
+    let inside = |inst: &Inst| inst.blocks.iter().any(|block| uses(block, v));
+    block.yields.contains(&v) || block.insts.iter().any(|i| i.args.contains(&v) || inside(i))
 }
 
 fn infos<'m>(

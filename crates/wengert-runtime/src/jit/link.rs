@@ -26,6 +26,12 @@ type FrameFn = unsafe extern "C" fn(*mut Context, *mut u64) -> u32;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step(FrameFn);
 
+impl PartialEq for Step {
+    fn eq(&self, other: &Step) -> bool {
+        std::ptr::fn_addr_eq(self.0, other.0)
+    }
+}
+
 impl Step {
     /// Runs it.
     ///
@@ -86,6 +92,12 @@ pub(crate) struct Shape {
     pub(crate) state: usize,
     /// Whether there are as many iterations as its range says.
     pub(crate) counted: bool,
+    /// Whether an iteration that an exit cut short is reversed by the code around it.
+    pub(crate) cut_apart: bool,
+    /// How many loops share a memory with it, itself among them: those of the function that runs it.
+    pub(crate) beside: usize,
+    /// How many loops its iterations run that can be run in pieces as well.
+    pub(crate) inside: usize,
     /// The loop.
     pub(crate) span: Span,
 }

@@ -3,13 +3,15 @@
 use crate::budget;
 use crate::random::Random;
 use crate::standalone::Standalone;
-use crate::{Arg, Both, Ran, Stats, printed};
+use crate::{Arg, Both, Ran, Stats, native, printed};
 use std::time::{SystemTime, UNIX_EPOCH};
 use wengert_core::check::Derived;
+use wengert_core::fault::{Fault, FaultKind};
 use wengert_core::generate;
 use wengert_core::interp::{Interp, Val};
 use wengert_core::ir::{Module, Type};
-use wengert_core::transform::{derivative, pipeline};
+use wengert_core::transform::{derivative, pipeline, vjp as reverse};
+use wengert_runtime::Options;
 
 /// Iterations after which a `while` loop of a generated program is taken not to end.
 const MAX_ITERATIONS: u64 = 200;
@@ -43,6 +45,8 @@ struct Waiting {
     compared: usize,
     /// How many have run some iterations again because there was little memory.
     run_again: u64,
+    /// How many have run in a memory that was too small without inner loops in pieces.
+    in_less: u64,
 }
 
 /// A program, what it was called with, and what Cranelift's code gave.
@@ -84,6 +88,21 @@ impl Waiting {
             self.run();
         }
         wanted
+    }
+
+    /// Where the memory is too small for a program, it may do for one whose inner loops are outlined as well.
+    fn in_less(&mut self, modules: [&Module; 2], entry: &str, vals: &[Val]) {
+        let [plain, nested] = modules.map(|module| Both::of(module.clone()));
+        for memory in (8..16).map(|k| 40 * k * k / 4) {
+            let max_iterations = MAX_ITERATIONS;
+            let options = Options { memory: Some(memory), max_iterations, ..plain.options.clone() };
+            let run = |both: &Both| native(both.program(), entry, &args(vals), &options).0;
+            let is_small = |ran: &Ran| {
+                let too_small = |fault: &Fault| matches!(fault.kind, FaultKind::Budget { .. });
+                ran.as_ref().is_err_and(too_small)
+            };
+            self.in_less += u64::from(is_small(&run(&plain)) && !is_small(&run(&nested)));
+        }
     }
 
     /// Those that wait.
@@ -158,7 +177,12 @@ fn half(first: u64) {
         let adjoints: Vec<Val> = floats.map(|(r, _)| like(&r, &mut random)).collect();
         let with_adjoints: Vec<Val> = vals.iter().chain(&adjoints).cloned().collect();
         let vjp = format!("{name}.vjp");
-        let _ = waiting.agree(&derived.reverse, &vjp, &with_adjoints);
+        let gradient = waiting.agree(&derived.reverse, &vjp, &with_adjoints);
+        // With inner loops outlined as well.
+        if let Some(nested) = reverse::nested(&derived.func, &case.wrt).unwrap() {
+            assert_eq!(waiting.agree(&nested, &vjp, &with_adjoints), gradient, "{nested}");
+            waiting.in_less([&derived.reverse, &nested], &vjp, &with_adjoints);
+        }
 
         // Second derivatives: a program with several tapes.
         if seed.is_multiple_of(4) {
@@ -183,8 +207,9 @@ fn half(first: u64) {
     }
     waiting.run();
     println!(
-        "{ran} programs, {} of them through C, {} with iterations run again",
-        waiting.compared, waiting.run_again
+        "{ran} programs, {} of them through C, {} with iterations run again, {} in less memory",
+        waiting.compared, waiting.run_again, waiting.in_less
     );
+    assert!(waiting.in_less > 0 || count < 50);
     assert!(waiting.run_again > 0 || count < 50);
 }

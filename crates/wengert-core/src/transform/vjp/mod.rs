@@ -20,6 +20,7 @@ mod calls;
 pub(crate) mod chunks;
 mod companions;
 mod flow;
+mod inner;
 mod layout;
 mod nest;
 mod record;
@@ -35,6 +36,7 @@ use super::{carries, copy, dce, fma, registers, rotate, stores};
 use crate::ir::{Builder, Func, Module, Op, Type, Value};
 use crate::span::Diagnostic;
 use chunks::Chunks;
+use inner::Inner;
 use layout::Layout;
 use nest::Nest;
 use record::Record;
@@ -47,16 +49,66 @@ use std::sync::Arc;
 ///
 /// The function has been through the fixed pipeline: it holds no calls ([`in_module`] takes those).
 pub fn vjp(func: &Func, wrt: &[usize]) -> Result<Module, Diagnostic> {
-    let (mut programs, _) = derive(&Module::default(), func, wrt, false)?;
+    let (mut programs, _) = derive(&Module::default(), func, wrt, Of::Function)?;
     programs.vouch(&Module::default(), &programs.loops.clone());
     Ok(programs)
+}
+
+/// [`vjp`] with inner loops outlined as well, so that a driver can run parts of them again. It gives the same bits. Nothing where there is no inner
+/// loop to be outlined.
+pub fn nested(func: &Func, wrt: &[usize]) -> Result<Option<Module>, Diagnostic> {
+    let (mut programs, _) = derive(&Module::default(), func, wrt, Of::Nested)?;
+    programs.vouch(&Module::default(), &programs.loops.clone());
+    Ok(Some(programs).filter(is_nested))
 }
 
 /// Differentiates a function of a module backwards; gives back the module with `@f.vjp`, its parts and
 /// what they call.
 pub fn in_module(module: &Module, name: &str, wrt: &[usize]) -> Result<Module, Diagnostic> {
+    added(module, name, wrt, Of::Function)
+}
+
+/// [`in_module`] with inner loops outlined as well: see [`nested`].
+pub fn nested_in_module(
+    module: &Module,
+    name: &str,
+    wrt: &[usize],
+) -> Result<Option<Module>, Diagnostic> {
+    added(module, name, wrt, Of::Nested).map(|derived| Some(derived).filter(is_nested))
+}
+
+/// What programs are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Of {
+    /// A function: its outermost loops are outlined.
+    Function,
+    /// A function: inner loops are outlined as well.
+    Nested,
+    /// A function that others call: no loop is outlined.
+    Callee,
+}
+
+/// Whether a loop is driven by a function of another one.
+fn is_nested(module: &Module) -> bool {
+    let mut found = false;
+    for plan in module.loops.iter().filter(|plan| !plan.parallel) {
+        let body = module.func(&plan.record).map(|func| &func.body);
+        body.into_iter().for_each(|body| {
+            body.walk(&mut |inst| {
+                let driven = match &inst.op {
+                    Op::Drive(name, _) => module.plan(name),
+                    _ => None,
+                };
+                found |= driven.is_some_and(|plan| !plan.parallel);
+            });
+        });
+    }
+    found
+}
+
+fn added(module: &Module, name: &str, wrt: &[usize], of: Of) -> Result<Module, Diagnostic> {
     let mut result = module.clone();
-    let (programs, mut work) = derive(module, &calls_of::subject(module, name)?, wrt, false)?;
+    let (programs, mut work) = derive(module, &calls_of::subject(module, name)?, wrt, of)?;
     if let Some(twice) = programs.funcs.iter().find(|f| module.func(&f.name).is_some()) {
         return Err(calls_of::taken(&twice.name));
     }
@@ -71,7 +123,7 @@ pub fn in_module(module: &Module, name: &str, wrt: &[usize]) -> Result<Module, D
         }
         let wrt: Vec<usize> =
             (0..func.params().len()).filter(|k| func.param_types()[*k].has_adjoint()).collect();
-        let (programs, wanted) = derive(module, &func, &wrt, true)?;
+        let (programs, wanted) = derive(module, &func, &wrt, Of::Callee)?;
         // Callees read what they are given, in every order of derivatives.
         for program in programs.funcs.iter().skip(1).map(calls_of::by_value) {
             calls_of::add(&mut result, program)?;
@@ -87,19 +139,19 @@ fn derive(
     module: &Module,
     func: &Func,
     wrt: &[usize],
-    is_callee: bool,
+    of: Of,
 ) -> Result<(Module, Vec<Arc<str>>), Diagnostic> {
     refuse(func)?;
     let func = &*companions::added(func, wrt);
     let by = calls_of::parameters(func, wrt)?;
     let activity = Activity::new(func, &by);
     // The caller decides what of a callee runs when.
-    if let Some((split, chunks)) = chunks::split(func, &activity).filter(|_| !is_callee) {
+    if let Some((split, chunks)) = chunks::split(func, &activity).filter(|_| of != Of::Callee) {
         let by = calls_of::parameters(&split, wrt)?;
         let activity = Activity::new(&split, &by);
-        return programs(module, &split, &by, &activity, &chunks, is_callee);
+        return programs(module, &split, &by, &activity, &chunks, of);
     }
-    programs(module, func, &by, &activity, &[], is_callee)
+    programs(module, func, &by, &activity, &[], of)
 }
 
 fn programs(
@@ -108,12 +160,19 @@ fn programs(
     by: &[Value],
     activity: &Activity,
     chunks: &[Chunks],
-    is_callee: bool,
+    of: Of,
 ) -> Result<(Module, Vec<Arc<str>>), Diagnostic> {
     let callees = calls::callees(module, func, activity)?;
-    let nest = Nest::new(func, is_callee);
-    let outlined = if is_callee { Vec::new() } else { outlined(&nest, activity, chunks) };
-    let outlined = Outlined { counters: &outlined, chunks };
+    let nest = Nest::new(func, of == Of::Callee);
+    let mut counters = match of {
+        Of::Callee => Vec::new(),
+        _ => outlined(&nest, activity, chunks),
+    };
+    let inner = match of {
+        Of::Nested => inner::loops(&nest, activity, chunks),
+        _ => Vec::new(),
+    };
+    let outlined = Outlined { counters: &counters, chunks, inner: &inner };
     let (layout, preload) = (Layout::default(), Preload::new());
     let dry = Reverse::function(module, &nest, activity, &layout, &preload, outlined, by, true);
     let asked = dry.asked.unwrap_or_default();
@@ -128,17 +187,20 @@ fn programs(
         }
         layout.told.extend(reversed.told);
     };
-    let recorded = Record::function(module, &nest, activity, &layout, outlined.counters);
-
     let mut programs = Module { loops: reversed.plans, ..Module::default() };
-    programs.funcs.push(join(func, by, &layout.given));
-    programs.funcs.extend(recorded.iter().map(tidy));
     let is_ranged = |func: &Func| programs.loops.iter().any(|plan| plan.reverse == func.name);
     let tidied = reversed.funcs.iter();
     let tidied = tidied.map(|(func, bars)| tidy_reverse(func, bars, is_ranged(func)));
     let tidied: Vec<Func> = tidied.collect();
     programs.funcs.extend(tidied);
     rotate::hand_on(&mut programs);
+    // Everything that rounds has been decided: the same of every loop, whether it is outlined or not.
+    let apart = inner::outline(&mut programs, &func.name, counters.len(), &inner, &reversed.whole);
+    counters.extend(apart);
+    let recorded = Record::function(module, &nest, activity, &layout, &counters);
+    let joined = join(func, by, &layout.given);
+    let recorded = std::iter::once(joined).chain(recorded.iter().map(tidy));
+    programs.funcs.splice(0..0, recorded);
     Ok((programs, callees))
 }
 
@@ -190,6 +252,8 @@ struct Outlined<'a> {
     counters: &'a [Value],
     /// Those over chunks of iterations.
     chunks: &'a [Chunks],
+    /// Those inside others that may become functions when everything else is done; their reversals are marked.
+    inner: &'a [Inner],
 }
 
 /// Outermost active loops and those over chunks, by their counters, in walking order.

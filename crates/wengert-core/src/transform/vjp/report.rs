@@ -156,7 +156,7 @@ pub fn of(func: &Func, wrt: &[usize]) -> Result<Report, Diagnostic> {
     let activity = Activity::new(func, &by);
     let nest = Nest::new(func, false);
     let outlined = outlined(&nest, &activity, &[]);
-    let outlined = Outlined { counters: &outlined, chunks: &[] };
+    let outlined = Outlined { counters: &outlined, chunks: &[], inner: &[] };
     let (none, empty) = (Layout::default(), Preload::new());
     let module = Module::default();
     let dry = Reverse::function(&module, &nest, &activity, &none, &empty, outlined, &by, true);

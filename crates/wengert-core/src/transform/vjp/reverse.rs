@@ -77,6 +77,8 @@ pub(super) struct Reverse<'a> {
     pub(super) plans: Vec<LoopPlan>,
     /// What loops had better tell: see [`Layout::told`].
     pub(super) told: Told,
+    /// Loops, by their counters, that stay where they are: their records are not always reversed.
+    pub(super) whole: HashSet<Value>,
 }
 
 impl<'a> Reverse<'a> {
@@ -119,6 +121,7 @@ impl<'a> Reverse<'a> {
             funcs: Vec::new(),
             plans: Vec::new(),
             told: Told::new(),
+            whole: HashSet::new(),
         };
         reverse.scope.held.extend(given.zip(held));
         reverse.pop_record(0, End::Block);
@@ -130,8 +133,8 @@ impl<'a> Reverse<'a> {
         out.push(reverse.tape);
         let bars = given_count..given_count + results.len();
         reverse.funcs.push((reverse.b.finish(out), bars));
-        let Reverse { asked, funcs, plans, told, .. } = reverse;
-        Reversed { asked, funcs, plans, told }
+        let Reverse { asked, funcs, plans, told, whole, .. } = reverse;
+        Reversed { asked, funcs, plans, told, whole }
     }
 
     /// A primal value, as the reverse program has it.
@@ -546,6 +549,7 @@ pub(super) struct Reversed {
     pub(super) funcs: Vec<(Func, Range<usize>)>,
     pub(super) plans: Vec<LoopPlan>,
     pub(super) told: Told,
+    pub(super) whole: HashSet<Value>,
 }
 
 /// The name of the adjoint of a value: `h` becomes `h_bar`.

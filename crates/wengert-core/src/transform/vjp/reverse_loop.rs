@@ -13,11 +13,13 @@
 //! An outermost loop, and one over chunks, becomes a function over a range of iterations, called through the plan driver.
 
 use super::adjoints::Adjoints;
+use super::inner;
 use super::layout::{End, Slot, needs_exit_slot};
 use super::nest::{BlockId, carried, exits};
 use super::reverse::{Reverse, Scope, bar};
 use crate::ir::{Block, Builder, Inst, LoopPlan, Numbering, Op, Phase, Type, Value};
 use crate::ops::{ArrayOp, Partial, Prim};
+use crate::span::Span;
 use crate::transform::emit::accumulate;
 use crate::transform::when::When;
 use std::sync::Arc;
@@ -154,7 +156,10 @@ impl Reverse<'_> {
         let (ended, touched) = match (ordinal, wanted) {
             (Some(ordinal), _) => self.outlined_loop(&shape, ordinal, [from, to, exit], state),
             (None, When::Always) => self.sweep(&shape, [from, to, exit], state),
-            _ => self.sweep_where(wanted, &shape, [from, to, exit], state),
+            _ => {
+                self.whole.insert(counter);
+                self.sweep_where(wanted, &shape, [from, to, exit], state)
+            }
         };
 
         let mut ended = ended.into_iter();
@@ -359,10 +364,19 @@ impl Reverse<'_> {
             body.numbering = Numbering::Hidden;
         }
         self.scope = outer;
-        self.b.at(shape.inst.span);
         let mut args = vec![zero, trips];
         args.extend(state);
-        (self.b.inst(Op::For, args, &types, vec![body]), Touched { cut, full })
+        self.b.at(self.swept_at(shape));
+        let swept = self.b.inst(Op::For, args, &types, vec![body]);
+        self.b.at(shape.inst.span);
+        (swept, Touched { cut, full })
+    }
+
+    /// Where the reversal of a loop stands: in the place of the loop, or of a mark by which it is found again.
+    fn swept_at(&self, shape: &Shape) -> Span {
+        let counter = shape.inst.blocks[0].params[0];
+        let number = self.outlined.inner.iter().position(|inner| inner.counter == counter);
+        number.map_or(shape.inst.span, inner::mark)
     }
 
     /// Whether a loop leaves nothing but one record per iteration, and no array to be put back.

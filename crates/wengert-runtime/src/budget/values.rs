@@ -1,5 +1,6 @@
-//! Values of a loop as bytes: words, and the elements of arrays.
+//! The values that a loop carries, as bytes.
 
+use super::Failed;
 use crate::arrays::Arrays;
 use crate::jit::abi_slots;
 use crate::jit::link::Signature;
@@ -116,7 +117,7 @@ pub(super) fn fingerprint(values: &[(usize, Type)], words: &[u64]) -> u64 {
 }
 
 /// A copy of an array, given its words.
-pub(super) fn copy_of(arrays: &mut Arrays, ty: Type, words: &[u64]) -> Result<u64, Error<u32>> {
+pub(super) fn copy_of(arrays: &mut Arrays, ty: Type, words: &[u64]) -> Result<u64, Failed> {
     let (elem, count) = extent(ty, words);
     // SAFETY: the words are those of an array of that type that is alive.
     let copied = match unsafe { operand(ty, &words[..1 + ty.rank()]) } {
@@ -152,13 +153,13 @@ fn array_of(arrays: &mut Arrays, elem: Elem, len: usize, bytes: &[u8]) -> Option
 }
 
 /// What an array consists of.
-fn extent(ty: Type, words: &[u64]) -> (Elem, usize) {
+pub(super) fn extent(ty: Type, words: &[u64]) -> (Elem, usize) {
     let dims = words[1..1 + ty.rank()].iter().map(|dim| *dim as usize);
     (ty.elem().unwrap_or(Elem::F64), dims.product())
 }
 
 /// Bytes of an element.
-fn size(elem: Elem) -> usize {
+pub(super) fn size(elem: Elem) -> usize {
     match elem {
         Elem::F64 | Elem::I64 => 8,
         Elem::F32 => 4,
