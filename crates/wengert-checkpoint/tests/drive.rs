@@ -270,6 +270,7 @@ fn records_of_any_size() {
 /// Steps whose records are too large, and can be made smaller.
 #[test]
 fn records_that_are_made_smaller() {
+    let folder = std::env::temp_dir().join(format!("wengert-tight-{}", std::process::id()));
     let sizes: [fn(u64) -> u64; 3] =
         [|_| 5000, |k| if k > 100 { 5000 } else { 0 }, |k| 50 * (k % 150)];
     for known in [true, false] {
@@ -277,11 +278,15 @@ fn records_that_are_made_smaller() {
             let map = |can_tighten| Map { can_tighten, ..Map::new(3, 200, extra) };
             let (wanted, _) = gradient(map(false), u64::MAX, known).unwrap();
             for memory in [200, 300, 1_000, 4_000] {
-                let refused = gradient(map(false), memory, known).unwrap_err();
-                assert!(matches!(refused, Error::TooSmall { .. }), "{refused}");
-                let (bits, _) = gradient(map(true), memory, known)
-                    .unwrap_or_else(|e| panic!("{e}: in {memory}, known: {known}"));
-                assert_eq!(bits, wanted, "in {memory}");
+                for on_disk in [0, 1, 10] {
+                    let disk =
+                        || (on_disk > 0).then(|| Disk::new(&folder, on_disk * 80, 5).unwrap());
+                    let refused = gradient_on(map(false), memory, known, disk()).unwrap_err();
+                    assert!(matches!(refused, Error::TooSmall { .. }), "{refused}");
+                    let (bits, _) = gradient_on(map(true), memory, known, disk())
+                        .unwrap_or_else(|e| panic!("{e}: in {memory}, known: {known}"));
+                    assert_eq!(bits, wanted, "in {memory}");
+                }
             }
         }
     }
