@@ -151,7 +151,7 @@ fn half(first: u64) {
     let count = number("WENGERT_PROGRAMS").unwrap_or(200);
     let every = number("WENGERT_THROUGH_C").unwrap_or(1);
     let mut waiting = Waiting { until: u64::MAX, ..Waiting::default() };
-    let mut ran = 0;
+    let mut ran = 0u64;
     for k in (first..count).step_by(2) {
         let seed = start.wrapping_mul(1 << 20).wrapping_add(k);
         if (k / 2).is_multiple_of(every) {
@@ -185,8 +185,9 @@ fn half(first: u64) {
         let with_adjoints: Vec<Val> = vals.iter().chain(&adjoints).cloned().collect();
         let vjp = format!("{name}.vjp");
         let gradient = waiting.agree(&derived.reverse, &vjp, &with_adjoints);
-        // With inner loops outlined as well.
-        if let Some(nested) = reverse::nested(&derived.func, &case.wrt).unwrap() {
+        // With inner loops outlined as well; to compile takes most of the time, so not all of them.
+        let nested = reverse::nested(&derived.func, &case.wrt).unwrap();
+        if let Some(nested) = nested.filter(|_| ran.is_multiple_of(4)) {
             assert_eq!(waiting.agree(&nested, &vjp, &with_adjoints), gradient, "{nested}");
             waiting.in_less([&derived.reverse, &nested], &vjp, &with_adjoints, &gradient);
         }
