@@ -15,7 +15,7 @@ pub struct LoopReport {
     pub line: usize,
     /// The bytes allowed for what its reversal needs; the largest number where there is no limit.
     pub memory: u64,
-    /// How many iterations it has, where that is known.
+    /// How many iterations it has, where that is known. Several short ones of the program may be one here.
     pub steps: Option<u64>,
     /// What iterations take; nothing of a loop that has none.
     pub measured: Option<Measured>,
@@ -58,10 +58,10 @@ impl Function {
     /// let f = wengert::Function::from_source(text, "f")?;
     /// let plan = f.plan((0.3, 1_000_000), "x")?;
     /// let of = &plan[0];
-    /// assert_eq!((of.line, of.steps), (3, Some(1_000_000)));
+    /// assert_eq!(of.line, 3);
     /// // In a hundredth of what it takes to keep everything, every iteration is run two or three times.
     /// let forecast = of.forecast(of.everything().unwrap() / 100).unwrap();
-    /// assert!(forecast.evaluations < 3_000_000);
+    /// assert!(forecast.evaluations < 3 * u128::from(of.steps.unwrap()));
     /// # Ok::<(), wengert::Error>(())
     /// ```
     pub fn plan(

@@ -157,7 +157,7 @@ fn half(first: u64) {
         if (k / 2).is_multiple_of(every) {
             waiting.until = Random(seed).bits() % 6;
         }
-        if ran > 0 && ran % 500 == 0 {
+        if ran > 0 && ran.is_multiple_of(500) {
             println!("{ran} programs, {} of them through C", waiting.compared);
         }
         ran += 1;
