@@ -19,7 +19,7 @@ use std::time::Instant;
 type Run<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
 
 /// The long runs.
-const LONG: [Run; 10] = [
+const LONG: [Run; 11] = [
     // Random programs: modes against each other and finite differences, loops run in parts.
     ("wengert-core", "generated", &[("WENGERT_PROGRAMS", "20000")]),
     // Random programs: native code against the interpreter, to the bit; C takes the longest, so there are fewer.
@@ -41,6 +41,8 @@ const LONG: [Run; 10] = [
     ("wengert-bench", "references", &[("WENGERT_ITERATIONS", "1000")]),
     // Processes killed while they fill the folder of compiled code.
     ("wengert-cli", "compilers", &[("WENGERT_KILLS", "500")]),
+    // Runs in limited memory killed, and gone on with.
+    ("wengert-cli", "resume", &[("WENGERT_KILLS", "200")]),
     // Elementary functions against the machine's library; `precision` compares them with MPFR.
     ("wengert-core", "elementary", &[("WENGERT_POINTS", "2000000")]),
 ];

@@ -440,7 +440,12 @@ pub(crate) fn write(
         if synced {
             file.sync_all()?;
         }
-        fs::rename(&unfinished, path)
+        fs::rename(&unfinished, path)?;
+        match path.parent() {
+            // The name is kept by the folder.
+            Some(folder) if synced => File::open(folder)?.sync_all(),
+            _ => Ok(()),
+        }
     };
     write().map_err(|error| {
         let _ = fs::remove_file(&unfinished);

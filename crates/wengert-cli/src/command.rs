@@ -32,11 +32,14 @@ impl Failure {
     }
 }
 
+/// The exit code of what was stopped.
+const INTERRUPTED: u8 = 130;
+
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         let interrupted = error.fault().is_some_and(|f| f.kind == FaultKind::Interrupted);
         let code = match error.kind() {
-            _ if interrupted => 130,
+            _ if interrupted => INTERRUPTED,
             ErrorKind::Run => 1,
             ErrorKind::Source | ErrorKind::Arguments | ErrorKind::Backend => 2,
         };
@@ -87,7 +90,8 @@ pub(crate) fn grad(grad: &Grad) -> Outcome {
             Derivatives::from(jacobian)
         }
         (None, false) => {
-            let gradient = function.value_and_grad(args.clone(), wrt(&grad.by))?;
+            let gradient = function.value_and_grad(args.clone(), wrt(&grad.by));
+            let gradient = gradient.map_err(|e| left_in(&options, e.into()))?;
             Derivatives { mode: options.mode, ..Derivatives::from(gradient) }
         }
     };
@@ -105,6 +109,21 @@ pub(crate) fn grad(grad: &Grad) -> Outcome {
         let named = named(&function, batch, args)?;
         human::derivatives(function.name(), &named, &derivatives) + &human::integers(&integers)
     })
+}
+
+/// Of a run that was stopped and has a folder it is said how to go on.
+fn left_in(options: &Options, failure: Failure) -> Failure {
+    match &options.disk {
+        Some(disk) if failure.code == INTERRUPTED => {
+            let folder = disk.folder.display();
+            let message = format!(
+                "{}\n= help: the same command with `--resume {folder}` goes on from there",
+                failure.message.trim_end()
+            );
+            Failure { message, ..failure }
+        }
+        _ => failure,
+    }
 }
 
 /// What `grad` prints: derivatives of one or several results by parameters.

@@ -75,6 +75,36 @@ fn killed_runs_are_gone_on_with() {
     assert!(at_work > 0);
 }
 
+/// Who asks it to end is told how to go on.
+#[test]
+fn a_run_that_is_asked_to_end() {
+    let wanted = gradient(command(&[]).output().unwrap());
+    let folder = folder("ended");
+    let disk = format!("{}:20kB", folder.display());
+    let child = command(&["--memory", "64kB", "--disk", &disk]).spawn().unwrap();
+    wait_for(&folder.join("loop-1/journal"));
+    let asked = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    assert!(asked.success());
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{told}");
+    assert!(told.contains("interrupted") && told.contains("--resume"), "{told}");
+    let resume = ["--memory", "64kB", "--resume", folder.to_str().unwrap(), "--fsync"];
+    assert_eq!(gradient(command(&resume).output().unwrap()), wanted);
+    assert!(!folder.join("loop-1").exists());
+}
+
+/// Waits until a file is there.
+fn wait_for(file: &Path) {
+    for _ in 0..600 {
+        if file.exists() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("{} does not come", file.display());
+}
+
 #[test]
 fn what_was_left_is_not_overwritten() {
     let folder = folder("left");
@@ -82,12 +112,7 @@ fn what_was_left_is_not_overwritten() {
     let run = ["--memory", "64kB", "--disk", &disk];
     let mut child = command(&run).spawn().unwrap();
     let journal = folder.join("loop-1/journal");
-    for _ in 0..600 {
-        if journal.exists() {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    wait_for(&journal);
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(journal.exists());
