@@ -223,24 +223,35 @@ impl Sizes {
         larger.filter(move |group| *group <= most)
     }
 
-    /// One tape of a group of steps, and as many states as fit beside it, for groups of several sizes.
+    /// One tape of a group of steps, and as many states as fit beside it, for groups of several sizes. When the first group's
+    /// turn comes no state is stored any more: it is at most as long as the others, or as long as fits alone.
     fn units(self, steps: u64) -> impl Iterator<Item = InBytes> {
-        let sizes = std::iter::successors(Some(2u64), |group| group.checked_add(group.div_ceil(4)));
-        let units = move |group: u64| {
-            let tape = self.tape.checked_mul(group)?;
-            let left = self.bytes.checked_sub(tape)?;
-            let slots = left.checked_div(self.state).unwrap_or(steps).min(steps);
-            let binomial =
-                Binomial::new(steps.div_ceil(group), usize::try_from(slots).ok()?).ok()?;
-            let mut cost = binomial.cost();
-            cost.advances = cost.advances.saturating_mul(u128::from(group));
-            cost.records = u128::from(steps);
-            cost.peak_tapes = group.min(steps);
-            // At most: the last group is short, and others may be recorded with fewer states stored.
-            cost.peak_bytes = self.held(cost.peak_slots.into(), cost.peak_tapes);
-            Some(InBytes { cost, plan: Plan::Units(Units { steps, group, units: binomial }) })
-        };
-        sizes.take_while(move |group| *group < steps).map_while(units)
+        let sizes = std::iter::successors(Some(1u64), |group| group.checked_add(group.div_ceil(4)));
+        let alone = self.bytes / self.tape.max(1);
+        sizes
+            .take_while(move |group| *group < steps && *group <= alone)
+            .flat_map(move |group| [(group, group), (group, alone)])
+            .filter(|&(group, first)| first > group || group > 1)
+            .filter_map(move |(group, first)| self.unit(steps, group, first))
+    }
+
+    /// Groups of so many steps, and the first of at most `most`.
+    fn unit(self, steps: u64, group: u64, most: u64) -> Option<InBytes> {
+        let left = self.bytes.checked_sub(self.tape.checked_mul(group)?)?;
+        let slots = left.checked_div(self.state).unwrap_or(steps).min(steps);
+        let others = steps.saturating_sub(most).div_ceil(group);
+        let first = steps.checked_sub(others.checked_mul(group)?).filter(|first| *first > 0)?;
+        let units = Binomial::new(others.checked_add(1)?, usize::try_from(slots).ok()?).ok()?;
+        let mut cost = units.cost();
+        // Those that begin at the first state pass over the first group, each on the way to an earlier one.
+        let over_first = u128::from(units.most_evaluations() - 1);
+        let over_others = (cost.advances - over_first).saturating_mul(group.into());
+        cost.advances = over_others.saturating_add(over_first * u128::from(first));
+        cost.records = u128::from(steps);
+        cost.peak_tapes = if others > 0 { group.max(first) } else { first };
+        // At most: groups may be recorded with fewer states stored.
+        cost.peak_bytes = self.held(cost.peak_slots.into(), group).max(self.held(0, first));
+        Some(InBytes { cost, plan: Plan::Units(Units { steps, group, first, units }) })
     }
 
     fn grouped(self, steps: u64, group: u64, times: &Times) -> Option<InBytes> {
@@ -284,11 +295,12 @@ impl Schedule for InBytes {
     }
 }
 
-/// A schedule of groups of steps. The last group may be short; it is recorded, and never advanced over.
+/// A schedule of groups of steps, of which the first is as long as is left of all.
 #[derive(Clone, Debug)]
 struct Units {
     steps: u64,
     group: u64,
+    first: u64,
     units: Binomial,
 }
 
@@ -296,7 +308,7 @@ impl Iterator for Units {
     type Item = Action;
 
     fn next(&mut self) -> Option<Action> {
-        let step = |k: u64| k.saturating_mul(self.group).min(self.steps);
+        let step = |k: u64| if k == 0 { 0 } else { self.first + (k - 1) * self.group };
         let range = |from: u64, to: u64| (step(from), step(to));
         Some(match self.units.next()? {
             Action::Advance { from, to } => {
@@ -333,7 +345,7 @@ impl Levels {
     fn new(groups: u64, sizes: Sizes, group: u64) -> Option<Levels> {
         let Sizes { state, tape, bytes, effort } = sizes;
         let tape = tape.checked_mul(group)?;
-        let times = |by: u64| bytes.checked_div(by).unwrap_or(0).min(groups) + 1;
+        let times = |by: u64| bytes.checked_div(by).unwrap_or(0).min(groups).saturating_add(1);
         let pairs = times(state).checked_mul(times(tape))?;
         let common = gcd(state, tape).max(1);
         let multiples = (bytes / common).saturating_add(1);

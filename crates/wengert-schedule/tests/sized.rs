@@ -179,5 +179,6 @@ fn without_tables() {
             worst = worst.max(cost.evaluations() as f64 / best);
         }
     }
-    assert!(grouped > 0 && worst < 1.9, "{grouped} {worst}");
+    println!("{worst} times the fewest");
+    assert!(grouped > 0 && worst < 1.5, "{grouped} {worst}");
 }
