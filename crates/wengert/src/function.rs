@@ -250,12 +250,6 @@ impl Function {
         }
         let wrong = |e| self.error(ErrorKind::Source, e);
         let name = self.name();
-        if matches!(key.1, Task::Products(..)) && self.options.memory.is_some() {
-            let what = "second derivatives keep everything that their loops record";
-            let error =
-                Diagnostic::new("memory-budget", what).help("leave the limit of memory out");
-            return Err(self.error(ErrorKind::Arguments, error));
-        }
         let (module, entry) = match &key.1 {
             Task::Value => (Module::clone(&call.module), name.to_string()),
             Task::Forward(by) => {
@@ -267,10 +261,8 @@ impl Function {
                 (module.map_err(wrong)?, format!("{name}.vjp"))
             }
             Task::Products(by, along) => {
-                let once = derivative::vjp_of(&call.module, name, by);
-                let gradient = format!("{name}.vjp");
-                let twice = derivative::jvp_of(&once.map_err(wrong)?, &gradient, along, 1);
-                (twice.map_err(wrong)?, format!("{gradient}.jvp"))
+                let module = derivative::products(&call.module, name, by, along);
+                (module.map_err(wrong)?, format!("{name}.vjp.jvp"))
             }
             Task::Batch(_) | Task::BatchReverse(..) => {
                 let module = match &key.1 {

@@ -92,11 +92,8 @@ impl Case<'_> {
         Args(self.seeds.iter().map(|s| Arg { name: None, value: value(s) }).collect())
     }
 
-    /// The bits of everything: value, reverse mode, and forward mode along all arguments at once.
-    fn bits(&self, f: &Function) -> Result<Vec<u64>, String> {
-        let text = |e: wengert::Error| e.to_string();
-        let value = f.call(self.args()).map_err(text)?;
-        let reverse = f.vjp(self.args(), self.adjoints(), self.wrt.clone()).map_err(text)?;
+    /// All arguments at once.
+    fn along(&self) -> Args {
         let along = self.wrt.iter().map(|n| {
             let (shape, data) = flat(&self.record["args"][n.as_str()]);
             let value = match shape.is_empty() {
@@ -105,7 +102,23 @@ impl Case<'_> {
             };
             Arg { name: Some(n.clone()), value }
         });
-        let forward = f.jvp(self.args(), Args(along.collect())).map_err(text)?;
+        Args(along.collect())
+    }
+
+    /// The bits of the value, the gradient and its derivative along all arguments at once.
+    fn second(&self, f: &Function) -> Result<(Vec<u64>, u64), wengert::Error> {
+        let h = f.hvp(self.args(), self.along(), self.wrt.clone())?;
+        let all = h.grad.iter().chain(&h.product).flat_map(|(_, v)| numbers(v));
+        let all = std::iter::once(h.value).chain(all).map(f64::to_bits);
+        Ok((all.collect(), h.stats.run_again))
+    }
+
+    /// The bits of everything: value, reverse mode, and forward mode along all arguments at once.
+    fn bits(&self, f: &Function) -> Result<Vec<u64>, String> {
+        let text = |e: wengert::Error| e.to_string();
+        let value = f.call(self.args()).map_err(text)?;
+        let reverse = f.vjp(self.args(), self.adjoints(), self.wrt.clone()).map_err(text)?;
+        let forward = f.jvp(self.args(), self.along()).map_err(text)?;
         let adjoints = reverse.adjoints.iter().map(|(_, v)| v);
         let all = value.values.iter().chain(&reverse.values).chain(adjoints);
         let all = all.chain(&forward.values).chain(&forward.tangents);
@@ -255,6 +268,40 @@ fn every_example_in_little_memory() {
     assert!(again > 50 && too_little > 10);
     // What was written is gone.
     assert!(std::fs::read_dir(folder).map_or(true, |mut files| files.next().is_none()));
+}
+
+/// Second derivatives, too, have the bits that they have with all the memory there is, and with the interpreter.
+#[test]
+fn second_derivatives_in_little_memory() {
+    let (mut in_little, mut again, mut too_little) = (0, 0, 0);
+    for record in records().iter().filter(|r| r.get("seed").is_none()) {
+        let case = Case::new(record);
+        let file = &record["file"];
+        let options = Options { backend: Backend::Jit, ..Options::default() };
+        let mut f = case.function(options.clone()).unwrap();
+        let (wanted, _) = case.second(&f).unwrap();
+        let interpreted = case.function(Options { backend: Backend::Interp, ..options.clone() });
+        assert_eq!(case.second(&interpreted.unwrap()).unwrap().0, wanted, "{file}");
+        for memory in [200, 1_000, 5_000, 30_000, 1_000_000] {
+            f = f.with_options(Options { memory: Some(memory), ..options.clone() });
+            match case.second(&f) {
+                Ok((bits, repeated)) => {
+                    assert_eq!(bits, wanted, "{file} in {memory} bytes");
+                    in_little += 1;
+                    again += usize::from(repeated > 0);
+                }
+                Err(e) => {
+                    assert_eq!(e.diagnostics()[0].code, "memory-budget", "{file} in {memory}: {e}");
+                    assert!(e.to_string().contains("are too few"), "{file} in {memory}: {e}");
+                    too_little += 1;
+                }
+            }
+        }
+    }
+    println!(
+        "{in_little} in little memory, {again} of them ran iterations again, {too_little} not"
+    );
+    assert!(again > 20 && too_little > 5);
 }
 
 /// Members of a batch have the bits they have alone; derivatives by what they share are summed in the order that is

@@ -20,12 +20,14 @@
 //! # Ok::<(), wengert_core::span::Diagnostic>(())
 //! ```
 //!
+//! [`products`] is forward over reverse whose loops can still run in pieces.
+//!
 //! Tangents and adjoints of each order are values of their own in the program, so one derivative is
 //! never taken for another.
 
-use super::flat::flat;
+use super::flat::{self, flat};
 use super::{jvp, vjp};
-use crate::ir::Module;
+use crate::ir::{Module, Type};
 use crate::span::Diagnostic;
 use std::collections::HashSet;
 
@@ -60,4 +62,38 @@ pub fn vjp_of(module: &Module, name: &str, wrt: &[usize]) -> Result<Module, Diag
     derived.loops.clone_from(&module.loops);
     derived.funcs.push(joined);
     Ok(derived)
+}
+
+/// Forward over reverse: adds `@f.vjp.jvp(x.., y_bar.., dx.., tape) -> (y.., x_bar.., dy.., dx_bar.., tape)`, by the parameters in
+/// `wrt` and along those in `along`. Loops that a driver can run in pieces can be run so again.
+pub fn products(
+    module: &Module,
+    name: &str,
+    wrt: &[usize],
+    along: &[usize],
+) -> Result<Module, Diagnostic> {
+    let gradient = format!("{name}.vjp");
+    let once = flat::but_loops(&vjp::in_module(module, name, wrt)?, &gradient)?;
+    let mut twice = jvp::in_module(&once, &gradient, along, 1)?;
+    let title = jvp::name(&gradient, 1);
+    // Only what is driven now is made.
+    twice.loops.retain(|plan| once.plan(&plan.name).is_none());
+    twice.funcs.retain(|f| {
+        !once
+            .loops
+            .iter()
+            .any(|plan| [&plan.advance, &plan.record, &plan.reverse].contains(&&f.name))
+            && *f.name != *gradient
+    });
+    for func in twice.funcs.iter_mut().filter(|f| *f.name == *title) {
+        // The tape comes last, as everywhere.
+        let (tapes, others): (Vec<_>, Vec<_>) =
+            func.body.params.iter().partition(|p| func.ty(**p) == Type::Tape);
+        func.body.params = [others, tapes].concat();
+        let (tapes, others): (Vec<_>, Vec<_>) =
+            func.body.yields.iter().partition(|y| func.ty(**y) == Type::Tape);
+        func.body.yields = [others, tapes].concat();
+        func.results = func.body.yields.iter().map(|y| func.ty(*y)).collect();
+    }
+    Ok(twice)
 }

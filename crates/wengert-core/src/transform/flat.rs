@@ -3,20 +3,18 @@
 //! `@f.vjp` calls `@f.record` and `@f.reverse`, takes a tape and drives outlined loops. [`flat`] puts all of
 //! that in place: outlined loops run store-all, the tape is made inside and is empty again at the end.
 //! What comes out is a function `(x.., y_bar..) -> (y.., x_bar..)` like any other, which can be called and
-//! differentiated again.
+//! differentiated again. [`but_loops`] leaves loops that run in pieces what they are.
 
 use super::copy::Copier;
 use super::{carries, dce, inline};
-use crate::ir::{Block, Builder, Func, Inst, Module, Op, Phase, Type, Value};
+use crate::ir::{Block, Builder, Func, Inst, LoopPlan, Module, Op, Phase, Type, Value};
 use crate::span::Diagnostic;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The function with everything it calls in place, without tape parameters and results. Calls of
 /// functions that stay calls ([`inline::stays`]) stay.
 pub fn flat(module: &Module, name: &str) -> Result<Func, Diagnostic> {
-    let Some(func) = module.func(name) else {
-        return Err(Diagnostic::new("unknown-function", format!("there is no function `{name}`")));
-    };
+    let func = find(module, name)?;
     let plain = func.params().iter().filter(|p| func.ty(**p) != Type::Tape);
     let params: Vec<_> = plain.map(|p| (func.ty(*p), func.name_of(*p))).collect();
     let (mut b, values) = Builder::new(name, &params);
@@ -28,18 +26,74 @@ pub fn flat(module: &Module, name: &str) -> Result<Func, Diagnostic> {
             _ => values.next().unwrap_or_else(|| unreachable!("one value per parameter")),
         });
     }
-    let mut flat = Flat { module, kept: inline::stays(module) };
+    let mut flat = Flat { module, kept: inline::stays(module), driven: HashSet::new() };
     let mut results = flat.body(func, &mut b, &args, false);
     results.retain(|r| b.ty(*r) != Type::Tape);
     Ok(tidy(&b.finish(results)))
 }
 
+/// The module with everything that the function calls in place, but for outlined loops that run one iteration after the other: they
+/// are driven as before, and tapes stay parameters. Parallel loops are in place.
+pub fn but_loops(module: &Module, name: &str) -> Result<Module, Diagnostic> {
+    let (parallel, driven): (Vec<&LoopPlan>, Vec<&LoopPlan>) =
+        module.loops.iter().partition(|plan| plan.parallel);
+    let names = driven.iter().map(|plan| &*plan.name).collect();
+    let mut flat = Flat { module, kept: inline::stays(module), driven: names };
+    let mut made = Module { rules: module.rules.clone(), ..Module::default() };
+    made.loops.extend(driven.iter().map(|plan| (*plan).clone()));
+    let parts = |plans: &[&LoopPlan]| -> HashSet<String> {
+        let parts = plans.iter().flat_map(|plan| [&plan.advance, &plan.record, &plan.reverse]);
+        parts.map(|part| part.to_string()).collect()
+    };
+    let mut placed = parts(&driven);
+    placed.insert(name.into());
+    let gone = parts(&parallel);
+    let entry = find(module, name)?;
+    let called = calls(entry);
+    for func in &module.funcs {
+        if placed.contains(&*func.name) {
+            made.funcs.push(flat.whole(func));
+        } else if !gone.contains(&*func.name)
+            && (!called.contains(&*func.name) || flat.kept.contains(&func.name))
+        {
+            made.funcs.push(func.clone());
+        }
+    }
+    Ok(made)
+}
+
+fn find<'m>(module: &'m Module, name: &str) -> Result<&'m Func, Diagnostic> {
+    let unknown = || format!("there is no function `{name}`");
+    module.func(name).ok_or_else(|| Diagnostic::new("unknown-function", unknown()))
+}
+
+/// What a function calls itself.
+fn calls(func: &Func) -> HashSet<&str> {
+    let mut found = HashSet::new();
+    func.body.walk(&mut |inst| {
+        if let Op::Call(name) = &inst.op {
+            found.insert(&**name);
+        }
+    });
+    found
+}
+
 struct Flat<'m> {
     module: &'m Module,
     kept: inline::Kept,
+    /// Outlined loops that stay what they are.
+    driven: HashSet<&'m str>,
 }
 
 impl Flat<'_> {
+    /// The function with what it calls in place.
+    fn whole(&mut self, func: &Func) -> Func {
+        let params = func.params().iter().map(|p| (func.ty(*p), func.name_of(*p)));
+        let (mut b, values) = Builder::new(func.name.clone(), &params.collect::<Vec<_>>());
+        let results = self.body(func, &mut b, &values, false);
+        tidy(&b.finish(results))
+    }
+
     /// Copies a function's code into the open block. `endless` says that its loop over the range it
     /// is given has no bound.
     fn body(&mut self, func: &Func, b: &mut Builder, args: &[Value], endless: bool) -> Vec<Value> {
@@ -59,6 +113,7 @@ impl Flat<'_> {
     ) -> bool {
         let (callee, endless) = match &inst.op {
             Op::Call(name) if !self.kept.contains(name) => (name, false),
+            Op::Drive(name, _) if self.driven.contains(&**name) => return false,
             Op::Drive(name, phase) => match (self.module.plan(name), phase) {
                 (Some(plan), Phase::Forward) => (&plan.record, !plan.bounded),
                 (Some(plan), Phase::Reverse) => (&plan.reverse, false),

@@ -6,6 +6,7 @@
 //! their fields.
 
 mod calls;
+mod drives;
 
 use super::activity::Activity;
 use super::dce;
@@ -16,6 +17,7 @@ use crate::ops::{ArrayOp, Class, Partial, Prim};
 use crate::span::Diagnostic;
 use calls::Wanted;
 pub use calls::in_module;
+use drives::Driven;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -33,7 +35,16 @@ pub fn jvp(func: &Func, wrt: &[usize]) -> Result<Func, Diagnostic> {
 /// Calls are refused: [`in_module`] takes functions with calls.
 pub fn many(func: &Func, wrt: &[usize], directions: usize) -> Result<Func, Diagnostic> {
     let title = name(&func.name, directions);
-    derive(&Module::default(), func, &title, wrt, directions).map(|(derived, _)| derived)
+    derive(&Module::default(), func, &title, wrt, directions).map(|derived| derived.func)
+}
+
+/// A program, and what else is to be made for it.
+struct Derived {
+    func: Func,
+    /// Callees whose derivatives it calls.
+    wanted: Vec<Wanted>,
+    /// Outlined loops whose derivatives it drives.
+    driven: Vec<Driven>,
 }
 
 fn derive(
@@ -42,7 +53,7 @@ fn derive(
     title: &str,
     wrt: &[usize],
     directions: usize,
-) -> Result<(Func, Vec<Wanted>), Diagnostic> {
+) -> Result<Derived, Diagnostic> {
     let by = super::calls::parameters(func, wrt)?;
     if directions == 0 {
         let message = "forward mode needs at least one direction";
@@ -60,9 +71,11 @@ fn derive(
     // What a caller has pushed may vary.
     let tapes = func.params().iter().copied().filter(|p| func.ty(*p) == Type::Tape);
     let varied: Vec<Value> = by.iter().copied().chain(tapes).collect();
+    let activity = Activity::new(func, &varied);
     let mut jvp = Jvp {
         func,
-        activity: Activity::new(func, &varied),
+        driven: drives::of(module, func, &activity),
+        activity,
         b,
         primal: func.params().iter().copied().zip(values.iter().copied()).collect(),
         tangents: tangents.collect(),
@@ -81,7 +94,8 @@ fn derive(
         }
     }
     // Tangents that nothing needs were made along the way.
-    Ok((dce::remove_dead(&jvp.b.finish(results)), jvp.wanted))
+    let Jvp { b, wanted, driven, .. } = jvp;
+    Ok(Derived { func: dce::remove_dead(&b.finish(results)), wanted, driven })
 }
 
 /// The name of the program for so many directions.
@@ -110,6 +124,8 @@ struct Jvp<'f> {
     module: &'f Module,
     /// Callees whose derivatives are called.
     wanted: Vec<Wanted>,
+    /// Outlined loops whose derivatives are driven.
+    driven: Vec<Driven>,
 }
 
 type Done<T> = Result<T, Diagnostic>;
@@ -205,14 +221,7 @@ impl Jvp<'_> {
             Op::ExitIf => unreachable!("handled by the loop"),
             Op::Call(name) => return self.call(name, inst),
             Op::Array(op) => self.array_op(op, inst),
-            Op::Drive(..) => {
-                return Err(Diagnostic::new(
-                    "unsupported-transform",
-                    "forward mode does not yet pass through this",
-                )
-                .label(inst.span, "this instruction")
-                .help("`flat::flat` puts outlined loops in place"));
-            }
+            Op::Drive(name, phase) => return self.drive(name, *phase, inst),
         }
         Ok(())
     }

@@ -3,13 +3,14 @@
 use crate::budget;
 use crate::random::Random;
 use crate::standalone::Standalone;
-use crate::{Arg, Both, Ran, Stats, native, printed};
+use crate::{Arg, Bits, Both, Ran, Stats, float, native, printed};
 use std::time::{SystemTime, UNIX_EPOCH};
 use wengert_core::check::Derived;
 use wengert_core::fault::{Fault, FaultKind};
 use wengert_core::generate;
 use wengert_core::interp::{Interp, Val};
-use wengert_core::ir::{Module, Type};
+use wengert_core::ir::{Elem, Module, Type, verify};
+use wengert_core::ops::Scalar;
 use wengert_core::transform::{derivative, pipeline, vjp as reverse};
 use wengert_runtime::Options;
 
@@ -22,6 +23,19 @@ fn args(vals: &[Val]) -> Vec<Arg<'_>> {
 
 fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok().and_then(|n| n.parse().ok())
+}
+
+/// What came out, without the signs of zeros.
+fn unsigned(ran: Ran) -> Ran {
+    let plain = |x: u64| if f64::from_bits(x) == 0.0 { 0 } else { x };
+    let all = |bits: Vec<u64>| bits.into_iter().map(plain).collect();
+    let value = |bits: Bits| match bits {
+        Bits::Scalar(Scalar::F64(x)) => float(if x == 0.0 { 0.0 } else { x }),
+        Bits::Array(bits) => Bits::Array(all(bits)),
+        Bits::Shaped(Elem::F64, (shape, bits)) => Bits::Shaped(Elem::F64, (shape, all(bits))),
+        other => other,
+    };
+    ran.map(|values| values.into_iter().map(value).collect())
 }
 
 /// A number in the place of each float of a value.
@@ -204,6 +218,22 @@ fn half(first: u64) {
             let seeds: Vec<Val> = floats.map(|(v, _)| like(v, &mut random)).collect();
             let all: Vec<Val> = with_adjoints.iter().chain(&seeds).cloned().collect();
             let _ = waiting.agree(&flat, &twice, &all);
+        }
+
+        // Forward over reverse, whose loops are driven, and as one function.
+        if seed.is_multiple_of(4) {
+            let driven = derivative::products(&derived.primal, name, &case.wrt, &case.wrt)
+                .unwrap_or_else(|e| panic!("WENGERT_SEED={start}, program {seed}: {e}"));
+            verify::module(&driven).unwrap_or_else(|e| panic!("{e}\n{driven}"));
+            let all: Vec<Val> = with_adjoints.iter().chain(&tangents).cloned().collect();
+            let entry = format!("{vjp}.jvp");
+            let products = waiting.agree(&driven, &entry, &all);
+            let flat = derivative::vjp_of(&derived.primal, name, &case.wrt)
+                .and_then(|m| derivative::jvp_of(&m, &vjp, &case.wrt, 1))
+                .unwrap();
+            let flat = Both::of(flat).interpreted(&entry, &args(&all));
+            // Something that is nowhere anything has zeros of either sign.
+            assert_eq!(unsigned(products), unsigned(flat), "driven, in place\n{driven}");
         }
 
         // The three functions of outlined loops over parts of their ranges.

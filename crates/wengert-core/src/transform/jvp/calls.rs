@@ -2,9 +2,9 @@
 //!
 //! A call of `@g` becomes a call of `@g.jvp.0_2`, the program for the parameters that vary in this call
 //! (by number); it is made once, whoever asks for it. A function with a rule is called through its rule,
-//! once per direction.
+//! once per direction. Outlined loops are functions of their own as well: see [`drives`].
 
-use super::{Done, Jvp};
+use super::{Done, Jvp, drives};
 use crate::ir::{Inst, Module, Op, Type, Value};
 use crate::span::Diagnostic;
 use crate::transform::calls;
@@ -33,9 +33,12 @@ pub fn in_module(
     if module.func(&title).is_some() {
         return Err(calls::taken(&title));
     }
-    let (derived, mut work) =
-        super::derive(module, &calls::subject(module, name)?, &title, wrt, directions)?;
-    result.funcs.push(derived);
+    let derived = super::derive(module, &calls::subject(module, name)?, &title, wrt, directions)?;
+    result.funcs.push(derived.func);
+    let mut work = derived.wanted;
+    for of in derived.driven {
+        work.extend(of.add(module, &mut result, directions)?);
+    }
     let mut made = HashSet::new();
     while let Some((callee, wrt)) = work.pop() {
         let title = callee_name(&callee, &wrt, directions);
@@ -43,9 +46,10 @@ pub fn in_module(
             continue;
         }
         let func = calls::find(module, &callee)?;
-        let (derived, wanted) = super::derive(module, func, &title, &wrt, directions)?;
-        calls::add(&mut result, derived)?;
-        work.extend(wanted);
+        let derived = super::derive(module, func, &title, &wrt, directions)?;
+        drives::none(&derived.driven, func)?;
+        calls::add(&mut result, derived.func)?;
+        work.extend(derived.wanted);
     }
     Ok(result)
 }
