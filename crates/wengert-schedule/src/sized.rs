@@ -113,15 +113,16 @@ impl InBytes {
         if tape * u128::from(steps) <= all {
             return Ok(sizes.uniform(steps, steps.max(1)));
         }
-        let mut plans = vec![sizes.binomial(steps)?];
-        plans.extend(sizes.longest_pieces(steps).map(|length| sizes.uniform(steps, length)));
-        plans.extend(sizes.groups(steps).filter_map(|group| sizes.grouped(steps, group, times)));
-        plans.extend(sizes.units(steps));
+        // One after the other: tables take memory.
+        let plans = std::iter::once(sizes.binomial(steps)?)
+            .chain(sizes.longest_pieces(steps).map(|length| sizes.uniform(steps, length)))
+            .chain(sizes.groups(steps).filter_map(|group| sizes.grouped(steps, group, times)))
+            .chain(sizes.units(steps));
         let time = |plan: &InBytes| {
             let begun = u128::from(steps.div_ceil(plan.group())) * u128::from(effort.begin);
             plan.cost.time(times).saturating_add(begun)
         };
-        let best = plans.into_iter().min_by_key(time).map(|plan| plan.exact(sizes));
+        let best = plans.min_by_key(time).map(|plan| plan.exact(sizes));
         best.ok_or(Impossible::TooFewBytes { needed })
     }
 

@@ -200,6 +200,12 @@ impl Function {
     /// # Ok::<(), wengert::Error>(())
     /// ```
     pub fn check_grads(&self, args: impl Into<Args>, order: usize) -> Result<GradReport, Error> {
+        if self.options.memory.is_some() {
+            let what = "reverse mode of reverse mode keeps everything that its loops record";
+            let error =
+                Diagnostic::new("memory-budget", what).help("leave the limit of memory out");
+            return Err(self.error(ErrorKind::Arguments, error));
+        }
         let call = self.prepare(args.into())?;
         let args: Vec<Val> = call.values.iter().map(Value::to_val).collect();
         let module = Module::clone(&call.module);

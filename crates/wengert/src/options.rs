@@ -53,8 +53,8 @@ pub struct Options {
     /// the loop begins.
     pub tape_limit: Option<u64>,
     /// Bytes for what the way back through loops needs. A loop that needs more keeps some of its states and runs again from
-    /// them; that takes longer and changes no bit. Native code, first derivatives; parallel loops keep everything, and
-    /// members of a batch that run at the same time share it. Without it everything is kept.
+    /// them; that takes longer and changes no bit. Native code, first and second derivatives; parallel loops keep
+    /// everything, and members of a batch that run at the same time share it. Without it everything is kept.
     pub memory: Option<u64>,
     /// A folder where loops keep states beside the memory; see [`Disk`]. Only with `memory`.
     pub disk: Option<Disk>,

@@ -58,6 +58,17 @@ fn in_twenty_kilobytes() {
     }
 }
 
+/// Reverse over reverse has no pieces to run again.
+#[test]
+fn reverse_over_reverse_is_refused() {
+    let f = Function::from_source(LOGISTIC, "f").unwrap();
+    assert!(f.check_grads((0.3, 3.7, 2_i64, 2_i64), 2).is_ok());
+    let f = f.with_options(Options { memory: Some(20_000), ..Options::default() });
+    let error = f.check_grads((0.3, 3.7, 2_i64, 2_i64), 2).unwrap_err();
+    assert_eq!(error.diagnostics()[0].code, "memory-budget");
+    assert!(error.to_string().contains("reverse mode of reverse mode"), "{error}");
+}
+
 /// There are limits.
 #[test]
 fn in_nothing() {

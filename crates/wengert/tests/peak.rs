@@ -60,6 +60,7 @@ fn ten_million_iterations_in_one_mebibyte() {
     assert!(all.stats.run_again > 9_000_000, "{}", all.stats.run_again);
     // The tape is not the allocator's.
     let most = (MOST.load(Ordering::Relaxed) - before) as u64 + all.stats.tape_bytes;
+    println!("{most} bytes; {:?}", all.stats.loops);
     assert!(most <= MEMORY + MEMORY / 20, "{most} bytes");
     if let (Some(before), Some(after)) = (seen, resident()) {
         assert!(after - before <= MEMORY + (4 << 20), "{} bytes more", after - before);

@@ -238,7 +238,7 @@ fn refuse(func: &Func) -> Result<(), Diagnostic> {
         None => Ok(()),
         Some(span) => Err(Diagnostic::new(
             "unsupported-transform",
-            "reverse mode does not yet pass through this",
+            "reverse mode does not pass through a loop that runs in pieces",
         )
         .label(span, "this instruction")
         .help("`flat::flat` puts outlined loops in place")),
