@@ -15,8 +15,10 @@
 //! Arrays have one owner. Those that are carried belong to the loop here, from the first call to the last; a function that takes
 //! one over gives another one back, and what it only reads is freed behind it.
 
+mod outputs;
 mod values;
 
+use self::outputs::Outputs;
 use self::values::{bytes_in, copy_of, extent, fingerprint, load, save, size, values};
 use crate::context::Context;
 use crate::jit::link::{Plan, Shape, Signature, Step};
@@ -68,6 +70,7 @@ struct Open {
     /// Copies of captures, which are freed at the end, and their bytes.
     copies: Vec<u64>,
     copied: u64,
+    outputs: Outputs,
     /// Loops inside it whose steps are recorded are behind so many others.
     first: usize,
     tight: Option<u64>,
@@ -277,8 +280,10 @@ struct Loop<'c, 'p> {
     record: Way,
     reverse: Option<Way>,
     place: Place,
-    /// What is carried: where the words of each value begin, and its type.
+    /// What is carried and belongs to a state: where the words of each value begin, and its type.
     carries: Vec<(usize, Type)>,
+    /// What is carried and does not.
+    outputs: Outputs,
     /// The same of what the second sweep carries.
     adjoints: Vec<(usize, Type)>,
     /// The words of what is carried; those of arrays belong to the loop.
@@ -359,7 +364,14 @@ impl<'c, 'p> Of<'c, 'p> {
 
     /// The loop with what it captures, before its first sweep.
     fn steps(&self, place: Place, captures: &[u64]) -> Loop<'c, 'p> {
-        let Of { context, plan, shape, advance, .. } = *self;
+        let Of { context, plan, shape, advance, is_inner } = *self;
+        // SAFETY: compiled code is not running. What is to be resumed by another process has to be stored.
+        let stays = is_inner || unsafe { &*context }.budget.disk.is_none();
+        let all = values(&shape.record, 2, shape.carries).into_iter().enumerate();
+        let (outputs, carries): (Vec<_>, Vec<_>) =
+            all.partition(|(k, _)| stays && shape.written.contains(k));
+        let [outputs, carries] =
+            [outputs, carries].map(|of| of.into_iter().map(|(_, v)| v).collect());
         Loop {
             context,
             plan,
@@ -368,7 +380,8 @@ impl<'c, 'p> Of<'c, 'p> {
             record: Way::new(plan.record, &shape.record, 2, shape.carries, captures),
             reverse: None,
             place,
-            carries: values(&shape.record, 2, shape.carries),
+            carries,
+            outputs: Outputs::of(outputs),
             adjoints: values(&shape.reverse, 3, shape.state),
             live: Vec::new(),
             top: place.base,
@@ -435,6 +448,7 @@ impl<'c, 'p> Of<'c, 'p> {
         }
         let mut steps = self.steps(place, &captures);
         (steps.live, steps.first) = (live, first);
+        steps.outputs.note(&steps.live);
         if self.context().budget.is_dry {
             return self.look(steps, run, counted, frame);
         }
@@ -456,7 +470,9 @@ impl<'c, 'p> Of<'c, 'p> {
         let ended = self.hand_back(&steps, frame);
         let (place, tight) = (Place { ended: Some(ended), ..steps.place }, steps.tight);
         let record = self.plan.record;
-        let open = Open { record, memory, run, place, captures, copies, copied, first, tight };
+        let outputs = steps.outputs.elsewhere();
+        let open =
+            Open { record, memory, run, place, captures, copies, copied, outputs, first, tight };
         self.context().budget.open.push(open);
         Ok(())
     }
@@ -515,15 +531,16 @@ impl<'c, 'p> Of<'c, 'p> {
         let last = context.budget.open.iter().rposition(|open| open.record == record);
         last.into_iter().for_each(|k| drop_open(context, k + 1));
         let open = last.and_then(|_| context.budget.open.pop());
-        let Some(Open { mut run, memory, place, captures, copies, first, tight, .. }) = open else {
+        let Some(open) = open else {
             return Err(Error::Schedule("a loop is reversed that was not recorded".into()));
         };
+        let Open { mut run, memory, place, captures, copies, outputs, first, tight, .. } = open;
         let stated = reverse.slots(3..3 + shape.state);
         let fixed = reverse.slots(3 + shape.state..reverse.params.len() - 1);
         let tape = fixed.end;
         let mut steps = self.steps(place, &captures);
         let way = Way::new(self.plan.reverse, reverse, 3, shape.state, &frame[fixed]);
-        steps.reverse = Some(way);
+        (steps.reverse, steps.outputs) = (Some(way), outputs);
         steps.back = frame[stated].to_vec();
         steps.top = frame[tape];
         (steps.first, steps.tight, steps.back_from) = (first, tight, frame[0] as i64);
@@ -534,6 +551,7 @@ impl<'c, 'p> Of<'c, 'p> {
             steps.reverse(0..0).map_err(Error::Step)?;
         }
         steps.drop_live();
+        std::mem::take(&mut steps.outputs).free(&mut self.context().arrays);
         let results = reverse.words_of_params();
         let ends = results + steps.back.len();
         frame[results..ends].copy_from_slice(&steps.back);
@@ -575,6 +593,7 @@ impl<'p> Loop<'_, 'p> {
             self.live.clear();
             return Err(status);
         }
+        self.outputs.note(&self.live);
         let (done, exit) = way.ended();
         if exit != 0 || done == to {
             self.place.ended = Some((done, exit));
@@ -688,7 +707,10 @@ impl Steps for Loop<'_, '_> {
         self.drop_live();
         // SAFETY: as in `context`.
         let context = unsafe { &mut *self.context };
-        load(&mut context.arrays, &self.carries, &mut self.live, from).map_err(|bytes| {
+        self.live.resize(self.advance.carried.len(), 0);
+        let loaded = load(&mut context.arrays, &self.carries, &mut self.live, from);
+        let placed = loaded.and_then(|()| self.outputs.place(&mut context.arrays, &mut self.live));
+        placed.map_err(|bytes| {
             context.stop(self.plan.stopped, FaultKind::OutOfMemory(bytes));
             1
         })
@@ -712,7 +734,6 @@ impl Steps for Loop<'_, '_> {
                 context.arrays.free(self.back[*at] as usize);
             }
         }
-        self.back.clear();
         self.owns_back = true;
         load(&mut context.arrays, &self.adjoints, &mut self.back, from).map_err(|bytes| {
             context.stop(self.plan.stopped, FaultKind::OutOfMemory(bytes));

@@ -64,11 +64,12 @@ pub(super) fn save(values: &[(usize, Type)], words: &[u64], mut to: &mut [u8]) {
     }
 }
 
-/// Reads values that were saved, arrays as new ones; where there is no memory for one, gives back how many bytes it needs.
+/// Reads values that were saved to where they belong among words, arrays as new ones; where there is no memory for one, gives back how
+/// many bytes it needs.
 pub(super) fn load(
     arrays: &mut Arrays,
     values: &[(usize, Type)],
-    words: &mut Vec<u64>,
+    words: &mut [u64],
     mut from: &[u8],
 ) -> Result<(), u64> {
     fn word(from: &mut &[u8]) -> u64 {
@@ -77,11 +78,10 @@ pub(super) fn load(
     }
     for (at, ty) in values {
         if !ty.is_array() {
-            words.push(word(&mut from));
+            words[*at] = word(&mut from);
             continue;
         }
-        words.push(0);
-        words.extend((0..ty.rank()).map(|_| word(&mut from)));
+        words[*at + 1..=*at + ty.rank()].fill_with(|| word(&mut from));
         let (elem, count) = extent(*ty, &words[*at..]);
         let elements = from.split_off(..count * size(elem)).unwrap_or_default();
         let address = array_of(arrays, elem, count, elements).ok_or(elements.len() as u64)?;
@@ -150,6 +150,23 @@ fn array_of(arrays: &mut Arrays, elem: Elem, len: usize, bytes: &[u8]) -> Option
         Elem::I64 => arrays.own(Data::I64(all(bytes, i64::from_ne_bytes)?)),
         Elem::Bool => arrays.own(Data::Bool(all(bytes, |[b]| b != 0)?)),
     })
+}
+
+/// A new array that nobody reads; where there is no memory for it, gives back how many bytes it needs.
+pub(super) fn blank(arrays: &mut Arrays, elem: Elem, len: usize) -> Result<usize, u64> {
+    fn all<T: Clone + Default>(len: usize) -> Option<Vec<T>> {
+        let mut array = Vec::new();
+        array.try_reserve_exact(len).ok()?;
+        array.resize(len, T::default());
+        Some(array)
+    }
+    let made = match elem {
+        Elem::F64 => arrays.blank(len),
+        Elem::F32 => all(len).map(|array| arrays.own(Data::F32(array))),
+        Elem::I64 => all(len).map(|array| arrays.own(Data::I64(array))),
+        Elem::Bool => all(len).map(|array| arrays.own(Data::Bool(array))),
+    };
+    made.ok_or((len * size(elem)) as u64)
 }
 
 /// What an array consists of.

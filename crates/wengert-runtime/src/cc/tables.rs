@@ -78,15 +78,20 @@ fn fits_pieces(pieces: &Pieces) -> bool {
 
 /// Functions over a range that hand on what they are given.
 fn fits_shape(shape: &Shape) -> bool {
-    let Shape { advance, record, reverse, carries, state, .. } = shape;
+    let Shape { advance, record, reverse, carries, written, state, .. } = shape;
     let hands_on = |of: &Signature, first: usize, carried: usize, more: usize| {
         let given = first.checked_add(carried).and_then(|end| of.params.get(first..end));
         let alike =
             |given: &[(Type, bool)]| given.iter().map(|(ty, _)| ty).eq(&of.results[..carried]);
         of.results.len() == carried + more && given.is_some_and(alike)
     };
+    let taken_over = |of: &Signature, k: usize| {
+        let array = |(ty, taken): &(Type, bool)| ty.is_array() && *taken;
+        k < *carries && of.params.get(2 + k).is_some_and(array)
+    };
     *carries < 1 << 32
         && *state < 1 << 32
+        && written.iter().all(|k| taken_over(advance, *k) && taken_over(record, *k))
         && hands_on(advance, 2, *carries, 2)
         && hands_on(record, 2, *carries, 3)
         && hands_on(reverse, 3, *state, 1)
@@ -319,6 +324,7 @@ fields!(Shape {
     record,
     reverse,
     carries,
+    written,
     state,
     counted,
     cut_apart,

@@ -1,7 +1,7 @@
 //! Which functions are compiled, and what is known of each before it is.
 
 use super::link::{Frame, Pieces, Shape, Signature};
-use super::{CompileError, abi};
+use super::{CompileError, abi, written};
 use std::collections::{HashMap, HashSet};
 use wengert_core::interp::MAX_CALLS;
 use wengert_core::ir::{
@@ -241,6 +241,13 @@ impl<'m> Graph<'m> {
             let exit = func.body.yields.get(carries + 1);
             exit.and_then(|v| func.as_const(*v)) == Some(Scalar::I64(0))
         };
+        let only_written = |of: &Signature, func: &Func, k: usize| {
+            of.params[2 + k].1 && written::only_written(func, func.params()[2 + k], k)
+        };
+        let written = (0..if fits { carries } else { 0 })
+            .filter(|k| only_written(&advance, advanced, *k))
+            .filter(|k| only_written(&record, recorded, *k))
+            .collect();
         let counted = plan.bounded && never(advanced) && never(recorded);
         let around = self.around(plan);
         let is_cut_here = uses(&reversed.body, reversed.params()[2]);
@@ -257,6 +264,7 @@ impl<'m> Graph<'m> {
             record,
             reverse,
             carries,
+            written,
             state,
             counted,
             cut_apart,

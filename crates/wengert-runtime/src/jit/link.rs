@@ -88,6 +88,8 @@ pub(crate) struct Shape {
     pub(crate) reverse: Signature,
     /// How many values are carried from one iteration to the next.
     pub(crate) carries: usize,
+    /// Those of them that are arrays to which iterations only write.
+    pub(crate) written: Vec<usize>,
     /// How many the second sweep carries.
     pub(crate) state: usize,
     /// Whether there are as many iterations as its range says.

@@ -39,6 +39,7 @@ pub(crate) mod site;
 mod tapes;
 mod target;
 mod vectors;
+mod written;
 
 use crate::cc::print::{Callee, Printer};
 use crate::hooks;
