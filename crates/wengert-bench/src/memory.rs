@@ -1,6 +1,6 @@
 //! What it takes to stay within a budget of memory: the Lorenz system, workload c, in a hundredth of its tape, against what
 //! the number of evaluations lets expect; with a thousand states, against the same by hand; and what the driver costs
-//! where nothing is run again.
+//! where nothing is run again. And how long it takes to plan.
 
 use crate::by_hand::LORENZ;
 use crate::clock::Least;
@@ -38,7 +38,7 @@ impl Row {
         let Row { what, seconds, of, bar } = self;
         let ratio = seconds / of;
         let missed = if ratio > *bar { "  missed" } else { "" };
-        format!("{what:<62} {seconds:>10.3e} {of:>10.3e} {ratio:>6.2} {bar:>6.2}{missed}")
+        format!("{what:<62} {seconds:>10.3e} {of:>10.3e} {ratio:>7.3} {bar:>6.2}{missed}")
     }
 
     /// The row as a JSON object.
@@ -52,7 +52,7 @@ impl Row {
 
 /// What stands above the lines.
 pub fn heading() -> String {
-    format!("{:<62} {:>10} {:>10} {:>6} {:>6}", "", "s", "of s", "ratio", "bar")
+    format!("{:<62} {:>10} {:>10} {:>7} {:>6}", "", "s", "of s", "ratio", "bar")
 }
 
 /// The least seconds of several runs, within a time, and the last run's figures.
@@ -97,6 +97,13 @@ pub fn measure(budget: f64, row: &mut dyn FnMut(Row)) -> Result<(), Error> {
         of: everything + again * value,
         bar: 1.15,
     });
+    if let Some(of) = stats.loops.last() {
+        let (planning, _) = least(budget, || {
+            std::hint::black_box(of.forecast(of.memory));
+            Ok(Stats::default())
+        })?;
+        row(Row { what: "planning that, of the run", seconds: planning, of: seconds, bar: 0.01 });
+    }
     // A thousand states and what each takes beside its bytes, and the records of a thousand iterations.
     let slots = 1000;
     let memory = Some((2 * STATE + PER_STATE) * slots);
