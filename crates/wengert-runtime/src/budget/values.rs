@@ -110,7 +110,8 @@ pub(super) fn distance(
             // Nothing can be told of what follows.
             return Distance { difference: f64::INFINITY, ..all };
         }
-        let (Some(now), Some(then)) = (reached.split_off(..bytes), stored.split_off(..bytes)) else {
+        let (Some(now), Some(then)) = (reached.split_off(..bytes), stored.split_off(..bytes))
+        else {
             return Distance { difference: f64::INFINITY, ..all };
         };
         if free.contains(&k) {

@@ -93,9 +93,9 @@ fn fits_shape(shape: &Shape) -> bool {
         && hands_on(record, 2, *carries, 3)
         && hands_on(reverse, 3, *state, 1)
         && record.params.len() == advance.params.len() + 1
-        && unstep.iter().all(|of| {
-            hands_on(of, 2, *carries, 0) && of.params.len() == advance.params.len()
-        })
+        && unstep
+            .iter()
+            .all(|of| hands_on(of, 2, *carries, 0) && of.params.len() == advance.params.len())
         && free.iter().all(|k| k < carries)
         && reverse.params.len() > 3 + state
 }
