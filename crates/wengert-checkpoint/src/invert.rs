@@ -91,7 +91,7 @@ pub enum InvertError<E> {
     },
     /// Records do not fit beside the states.
     #[error(
-        "the record of step {step} does not fit the {room} bytes that are left: record fewer steps together, store states less often, or allow more memory"
+        "the record of step {step} does not fit the {room} bytes that are left: store states less often, or allow more memory"
     )]
     NoRoom {
         /// The first step that was to be recorded.
@@ -289,7 +289,7 @@ impl Inverted {
     }
 
     /// So many steps are taken back, recorded and reversed together; one if it is not said. More take more room for records, and
-    /// states are copied less often.
+    /// states are copied less often. Where their records do not fit, fewer are recorded together.
     pub fn recording(self, steps: u64) -> Inverted {
         Inverted { unit: steps.max(1), ..self }
     }
@@ -297,6 +297,11 @@ impl Inverted {
     /// A drift that is larger is an error: the difference relative to the largest number. A millionth if it is not said.
     pub fn within(self, relative: f64) -> Inverted {
         Inverted { bound: relative, ..self }
+    }
+
+    /// How many steps lie between two states that are stored.
+    pub fn every(&self) -> u64 {
+        self.every
     }
 
     /// What has been done so far.
@@ -374,31 +379,48 @@ impl Inverted {
                 copy = stored;
                 steps.load(&copy).map_err(InvertError::Step)?;
             }
-            self.record(steps, from..end)?;
-            steps.reverse(from..end).map_err(InvertError::Step)?;
-            // Recording has moved it.
-            steps.load(&copy).map_err(InvertError::Step)?;
+            self.reverse(steps, from..end, &copy)?;
             end = from;
         }
         Ok(())
     }
 
-    fn record<S: Unstep>(
+    /// Reverses a range that begins with the live state, of which there is a copy. Where the records of all of it do not fit, its steps are
+    /// recorded in smaller units.
+    fn reverse<S: Unstep>(
         &mut self,
         steps: &mut S,
         range: Range<u64>,
+        copy: &[u8],
     ) -> Result<(), InvertError<S::Error>> {
-        let room = self.memory.saturating_sub(self.bytes + steps.record_bytes());
-        let Some(now) = steps.record(range.clone(), room).map_err(InvertError::Step)? else {
-            steps.forget();
-            return Err(InvertError::NoRoom { step: range.start, room });
-        };
-        self.done.recorded += now - range.start;
-        self.note_peak(steps);
-        match now == range.end {
-            true => Ok(()),
-            false => Err(InvertError::Ended { wanted: range.end, now }),
+        let mut end = range.end;
+        while end > range.start {
+            let from = range.start.max(end.saturating_sub(self.unit));
+            if from > range.start {
+                let now = steps.advance(range.start..from).map_err(InvertError::Step)?;
+                self.done.advanced += now - range.start;
+            }
+            let room = self.memory.saturating_sub(self.bytes + steps.record_bytes());
+            match steps.record(from..end, room).map_err(InvertError::Step)? {
+                Some(now) if now == end => {
+                    self.done.recorded += now - from;
+                    self.note_peak(steps);
+                    steps.reverse(from..end).map_err(InvertError::Step)?;
+                    end = from;
+                }
+                Some(now) => return Err(InvertError::Ended { wanted: end, now }),
+                None => {
+                    steps.forget();
+                    if end - from == 1 {
+                        return Err(InvertError::NoRoom { step: from, room });
+                    }
+                    self.unit = (end - from) / 2;
+                }
+            }
+            // Recording has moved it.
+            steps.load(copy).map_err(InvertError::Step)?;
         }
+        Ok(())
     }
 
     fn store<S: Unstep>(&mut self, steps: &S, step: u64) -> Result<(), InvertError<S::Error>> {

@@ -458,6 +458,11 @@ fn options(running: &Running) -> Options {
         max_iterations: running.max_iterations,
         tape_limit: running.tape_limit.map(|bytes| bytes.0),
         memory: running.memory.map(|bytes| bytes.0),
+        invert: running.invert.map(|line| wengert::Invert {
+            line: (line > 0).then_some(line),
+            every: running.invert_every,
+            within: running.invert_within,
+        }),
         disk: disk(running),
         interrupt: Some(progress::interrupt()),
         watch: running.memory.map(|_| std::sync::Arc::default()),

@@ -7,7 +7,7 @@ use crate::progress::{self, Progress};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 use wengert::checkpoint::Forecast;
-use wengert::{LoopReport, Options};
+use wengert::{LoopReport, Options, TakenBack};
 
 /// Looks at the loops of a program.
 pub(crate) fn plan(of: &PlanOptions) -> Outcome {
@@ -120,6 +120,9 @@ fn number(n: u128) -> Json {
 
 /// What a loop has taken, beside what it was expected to.
 pub(crate) fn done(of: &LoopReport) -> Option<String> {
+    if let Some(back) = of.taken_back {
+        return Some(taken_back(of, &back));
+    }
     let done = of.done?;
     let each = |n: u128| n as f64 / done.steps.max(1) as f64;
     let mut out = format!(
@@ -145,8 +148,44 @@ pub(crate) fn done(of: &LoopReport) -> Option<String> {
     Some(out)
 }
 
+/// What a loop has taken that was taken back.
+fn taken_back(of: &LoopReport, TakenBack { every, done }: &TakenBack) -> String {
+    let mut out = format!("the loop of line {}: taken back {} iterations", of.line, done.unstepped);
+    let _ = write!(out, " in {}", size(done.peak_bytes));
+    if done.steps > 0 {
+        let relative = done.drift.relative;
+        let _ = match relative == 0.0 {
+            true => write!(out, "; states came out as they were stored"),
+            false => {
+                write!(out, "; states came out within {relative:.1e} of those stored (relative)")
+            }
+        };
+        let _ = match *every < done.steps {
+            true => write!(out, ", checked every {every} iterations"),
+            false => write!(out, ", checked at the start"),
+        };
+    }
+    let _ = write!(out, "; {}", duration(done.time.as_secs_f64()));
+    out
+}
+
 /// The same as JSON.
 pub(crate) fn done_json(of: &LoopReport) -> Json {
+    if let Some(TakenBack { every, done }) = of.taken_back {
+        return json!({
+            "line": of.line,
+            "steps": done.steps,
+            "taken_back": done.unstepped,
+            "evaluations": done.evaluations(),
+            "states_stored": done.stored,
+            "every": every,
+            "drift": done.drift.absolute,
+            "relative_drift": done.drift.relative,
+            "drift_step": done.drift.step,
+            "peak_bytes": done.peak_bytes,
+            "seconds": done.time.as_secs_f64(),
+        });
+    }
     let done = of.done.unwrap_or_default();
     json!({
         "line": of.line,

@@ -199,6 +199,19 @@ struct Running {
     #[arg(long, value_name = "BYTES")]
     memory: Option<Bytes>,
 
+    /// Take loops back, step by step, instead of keeping what they were: memory does not grow with the number of iterations. For loops that
+    /// can be undone, as leapfrog; with a line, the loop of that line. Rounding makes states drift, which is measured and told.
+    #[arg(long, value_name = "LINE", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+    invert: Option<usize>,
+
+    /// Store a state every so many iterations of a loop that is taken back.
+    #[arg(long, value_name = "N", requires = "invert", value_parser = clap::value_parser!(u64).range(1..))]
+    invert_every: Option<u64>,
+
+    /// How far a state that is taken back may come out from the one that was stored, relative to the largest number.
+    #[arg(long, value_name = "DRIFT", requires = "invert", default_value_t = 1e-6)]
+    invert_within: f64,
+
     /// A folder for states of loops beside the memory, and how many bytes they may take there, as in `run/:10GiB`. What is
     /// written there is removed at the end; a run that was killed leaves it.
     #[arg(long, value_name = "FOLDER:BYTES", requires = "memory")]

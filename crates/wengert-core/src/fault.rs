@@ -63,6 +63,8 @@ pub enum FaultKind {
         /// Whether the record of one iteration was too large.
         too_small: bool,
     },
+    /// A loop was taken back and came out too far from where it had been.
+    Drift(Arc<str>),
     /// The user interrupted the run.
     Interrupted,
 }
@@ -182,7 +184,7 @@ impl Fault {
                 format!("there is not enough memory for an array of {more}{bytes} bytes")
             }
             FaultKind::NoAddresses => "there are no addresses left for a tape".into(),
-            FaultKind::Budget { why, .. } => why.to_string(),
+            FaultKind::Budget { why, .. } | FaultKind::Drift(why) => why.to_string(),
             FaultKind::Interrupted => "interrupted".into(),
         }
     }
@@ -256,6 +258,13 @@ impl Fault {
                 "reversing this loop",
                 Some("allow more with `--memory`, or leave it out: then everything is kept"),
             ),
+            FaultKind::Drift(_) => (
+                "drift",
+                "taking back this loop",
+                Some(
+                    "store a state every so many steps with `--invert-every`, or allow more with `--invert-within`",
+                ),
+            ),
             FaultKind::Interrupted => (
                 "interrupted",
                 "while running this",
@@ -303,7 +312,8 @@ mod tests {
                 FaultKind::NoAddresses => {
                     FaultKind::Budget { why: "too few bytes".into(), too_small: true }
                 }
-                FaultKind::Budget { .. } => FaultKind::Interrupted,
+                FaultKind::Budget { .. } => FaultKind::Drift("too far".into()),
+                FaultKind::Drift(_) => FaultKind::Interrupted,
                 FaultKind::Interrupted => break,
             });
         }

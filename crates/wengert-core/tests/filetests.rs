@@ -32,7 +32,7 @@ macro_rules! topics {
 
 topics! {
     text verify run inline simplify unroll scalars hoist carries dce fma stores pipeline jvp vjp nest
-    elementwise fuse copies reuse tiles deferred views parts
+    elementwise fuse copies reuse tiles deferred views parts unstep
 }
 
 fn root() -> PathBuf {
@@ -144,8 +144,11 @@ impl<'a> FileTest<'a> {
         let (name, number) =
             name.split_at(name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len()));
         let (name, modes) = name.split_once(' ').unwrap_or((name, ""));
-        if matches!(name, "jvp" | "vjp" | "nest") == wrt.is_empty() {
-            return Err(format!("`{}`: `wrt` goes with `jvp`, `vjp` and `nest`", self.directive));
+        if matches!(name, "jvp" | "vjp" | "unstep" | "nest") == wrt.is_empty() {
+            return Err(format!(
+                "`{}`: `wrt` goes with `jvp`, `vjp`, `unstep` and `nest`",
+                self.directive
+            ));
         }
         let refused =
             |e, wanted| if wanted { Ok((self.error(e), None)) } else { Err(self.error(e)) };
@@ -198,6 +201,10 @@ impl<'a> FileTest<'a> {
                 let by = vjp::in_module(&m, &func.name, &wrt)?;
                 Ok(what_is_new(&m, by))
             }),
+            "unstep" => ready().and_then(|m| {
+                let by = vjp::inverted_in_module(&m, &func.name, &wrt, &|_| true)?;
+                Ok(only_taken_back(by))
+            }),
             "nest" => ready().and_then(|m| nested(&m, &func.name, modes, &wrt)),
             _ => return Err(format!("there is no directive `{name}`")),
         };
@@ -246,6 +253,14 @@ fn what_is_new(before: &Module, mut after: Module) -> Module {
         after.rules.clear();
     }
     after
+}
+
+/// What runs loops forwards and backwards, without derivatives.
+fn only_taken_back(mut module: Module) -> Module {
+    let is_of = |name: &str| name.ends_with(".advance") || name.ends_with(".unstep");
+    module.funcs.retain(|func| is_of(&func.name));
+    module.loops.clear();
+    module
 }
 
 /// Derivatives of derivatives by the same parameters: modes from left to right, `f` and `r`.

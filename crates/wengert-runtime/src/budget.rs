@@ -15,18 +15,24 @@
 //! Arrays have one owner. Those that are carried belong to the loop here, from the first call to the last; a function that takes
 //! one over gives another one back, and what it only reads is freed behind it.
 
+mod back;
 mod outputs;
+mod shares;
 mod values;
+mod way;
 
+use self::back::Course;
 use self::outputs::Outputs;
+use self::shares::shares;
 use self::values::{bytes_in, copy_of, extent, fingerprint, load, save, size, values};
+use self::way::Way;
 use crate::context::Context;
-use crate::jit::link::{Plan, Shape, Signature, Step};
-use crate::program::{LoopStats, OnDisk, Options};
+use crate::jit::link::{Plan, Shape, Step};
+use crate::program::{Invert, LoopStats, OnDisk, Options};
 use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
-use wengert_checkpoint::{Done, Error, Folder, LOOKED_AT, Measured, Run, Steps, Watch};
+use wengert_checkpoint::{Done, Error, Folder, LOOKED_AT, Run, Steps, Watch};
 use wengert_core::fault::FaultKind;
 use wengert_core::ir::{Phase, Type};
 
@@ -35,6 +41,7 @@ use wengert_core::ir::{Phase, Type};
 pub(crate) struct Budget {
     /// Bytes for the states and records of every loop.
     memory: Option<u64>,
+    invert: Option<Invert>,
     disk: Option<OnDisk>,
     /// What each loop may have of the memory, once one has begun.
     shares: Option<Vec<u64>>,
@@ -64,7 +71,7 @@ struct Open {
     /// The function that has recorded it, which tells it from others.
     record: Step,
     memory: u64,
-    run: Run,
+    run: Course,
     place: Place,
     captures: Vec<u64>,
     /// Copies of captures, which are freed at the end, and their bytes.
@@ -112,7 +119,7 @@ impl Budget {
         let is_dry = options.only_planned;
         let memory = options.memory.or(is_dry.then_some(u64::MAX));
         let (disk, watch) = (options.disk.clone(), options.watch.clone());
-        Budget { memory, disk, watch, is_dry, ..Budget::default() }
+        Budget { memory, invert: options.invert, disk, watch, is_dry, ..Budget::default() }
     }
 
     /// Where one of so many loops keeps states on disk, and whether it goes on with what is there.
@@ -127,7 +134,9 @@ impl Budget {
     /// Iterations that were run more than once.
     pub(crate) fn run_again(&self) -> u64 {
         let done = self.loops.iter().filter_map(|of| of.done);
-        done.map(|done| run_again(&done)).sum::<u64>() + self.again_inside
+        let back = self.loops.iter().filter_map(|of| of.taken_back);
+        let back = back.map(|(done, _)| done.advanced + done.recorded - done.steps);
+        done.map(|done| run_again(&done)).chain(back).sum::<u64>() + self.again_inside
     }
 
     /// Notes what a loop has done. Those inside others are too many to be listed.
@@ -146,7 +155,8 @@ impl Budget {
     /// Whether a loop is to be run here.
     pub(crate) fn is_for(&self, plan: &Plan) -> bool {
         let can = plan.shape.is_some() && plan.advance.is_some();
-        can && self.memory.is_some() && !self.is_shut
+        let is_asked = self.memory.is_some() || self.is_taken_back(plan);
+        can && is_asked && !self.is_shut
     }
 }
 
@@ -162,114 +172,8 @@ fn run_again(done: &Done) -> u64 {
     done.evaluations().saturating_sub(done.steps)
 }
 
-/// How many parts the memory is cut into, to be given to one loop or another.
-const SHARES: u64 = 16;
-
-/// What each of the loops may have of the memory: where all are known from an earlier run, as much as makes all of them together
-/// fastest; otherwise the same as the others.
-fn shares(plans: &[Plan], memory: u64) -> Vec<u64> {
-    let loops = || (0..plans.len()).filter(|k| plans[*k].shape.is_some());
-    let beside = |k: usize| plans[k].shape.as_ref().map_or(1, |shape| shape.beside.max(1)) as u64;
-    let mut all: Vec<u64> = (0..plans.len()).map(|k| memory / beside(k)).collect();
-    let count = loops().count() as u64;
-    // Where they are fewer than all, others are inside of them.
-    let is_flat = loops().all(|k| beside(k) == count);
-    let known: Option<Vec<(Measured, u64)>> = loops().map(|k| plans[k].known()).collect();
-    let (Some(known), true) = (known, is_flat && (2..=SHARES / 2).contains(&count)) else {
-        return all;
-    };
-    let part = memory / SHARES;
-    let mut parts = vec![1; known.len()];
-    let time = |k: usize, parts: u64| {
-        let (measured, steps) = &known[k];
-        let forecast = measured.forecast(*steps, part.saturating_mul(parts));
-        // What does not fit needs more than anybody.
-        forecast.map_or(u128::MAX / 2, |forecast| forecast.time)
-    };
-    let mut times: Vec<u128> = (0..known.len()).map(|k| time(k, 1)).collect();
-    for _ in count..SHARES {
-        let gain = |k: usize| times[k].saturating_sub(time(k, parts[k] + 1));
-        let best = (0..known.len()).max_by_key(|k| (gain(*k), times[*k], usize::MAX - k));
-        let Some(best) = best else { break };
-        parts[best] += 1;
-        times[best] = time(best, parts[best]);
-    }
-    for (k, parts) in loops().zip(parts) {
-        all[k] = part * parts;
-    }
-    all
-}
-
 /// What went wrong: compiled code has written a fault, or there is something to be told.
 type Failed = Error<u32>;
-
-/// One of a loop's functions over a range, with its frame: the range, what is handed on, what is only read and
-/// perhaps a tape; then results in the same order.
-struct Way {
-    step: Step,
-    frame: Vec<u64>,
-    /// What is handed on.
-    carried: Range<usize>,
-    /// Where its results begin.
-    results: usize,
-    /// Arrays among what is handed on that the function does not take over.
-    lent: Vec<usize>,
-    /// The last parameter, where that is a tape.
-    tape: Option<usize>,
-}
-
-impl Way {
-    /// The carried parameters come after `first` words of the range; the words of what is only read are given.
-    fn new(step: Step, of: &Signature, first: usize, count: usize, read: &[u64]) -> Way {
-        let carried = of.slots(first..first + count);
-        let results = of.words_of_params();
-        let mut frame = vec![0; of.words()];
-        frame[carried.end..carried.end + read.len()].copy_from_slice(read);
-        let lent = of.arrays(first..first + count).filter(|(.., taken)| !taken);
-        let lent = lent.map(|(at, ..)| at - carried.start).collect();
-        let tape = (carried.end + read.len() < results).then_some(results - 1);
-        Way { step, frame, carried, results, lent, tape }
-    }
-
-    /// Runs a range on what is handed on, which becomes what comes out, and on a tape, whose top moves. Arrays that were lent to
-    /// it are freed, if they are the loop's own.
-    fn call(
-        &mut self,
-        context: *mut Context,
-        range: &[u64],
-        carried: &mut [u64],
-        top: &mut u64,
-        owned: bool,
-    ) -> Result<(), u32> {
-        self.frame[..range.len()].copy_from_slice(range);
-        self.frame[self.carried.clone()].copy_from_slice(carried);
-        if let Some(tape) = self.tape {
-            self.frame[tape] = *top;
-        }
-        // SAFETY: the frame has the words of the function's parameters, which have the types of the loop's own, and
-        // room for its results; arrays in them are alive, and those that it takes over are the loop's.
-        let status = unsafe { self.step.call(context, self.frame.as_mut_ptr()) };
-        if status != 0 {
-            return Err(status);
-        }
-        let back = &self.frame[self.results..self.results + carried.len()];
-        for at in self.lent.iter().filter(|at| owned && back[**at] != carried[**at]) {
-            // SAFETY: compiled code is not running, and nobody else has the context.
-            unsafe { &mut *context }.arrays.free(carried[*at] as usize);
-        }
-        carried.copy_from_slice(back);
-        if self.tape.is_some() {
-            *top = self.frame[self.frame.len() - 1];
-        }
-        Ok(())
-    }
-
-    /// How far the last range came, and by which exit.
-    fn ended(&self) -> (i64, u64) {
-        let at = self.results + self.carried.len();
-        (self.frame[at] as i64, self.frame[at + 1])
-    }
-}
 
 /// A loop in the middle of a sweep.
 struct Loop<'c, 'p> {
@@ -279,6 +183,7 @@ struct Loop<'c, 'p> {
     advance: Way,
     record: Way,
     reverse: Option<Way>,
+    unstep: Option<Way>,
     place: Place,
     /// What is carried and belongs to a state: where the words of each value begin, and its type.
     carries: Vec<(usize, Type)>,
@@ -365,8 +270,10 @@ impl<'c, 'p> Of<'c, 'p> {
     /// The loop with what it captures, before its first sweep.
     fn steps(&self, place: Place, captures: &[u64]) -> Loop<'c, 'p> {
         let Of { context, plan, shape, advance, is_inner } = *self;
-        // SAFETY: compiled code is not running. What is to be resumed by another process has to be stored.
-        let stays = is_inner || unsafe { &*context }.budget.disk.is_none();
+        // SAFETY: compiled code is not running.
+        let budget = unsafe { &(*context).budget };
+        // What is to be resumed by another process has to be stored.
+        let stays = (is_inner || budget.disk.is_none()) && !budget.is_taken_back(plan);
         let all = values(&shape.record, 2, shape.carries).into_iter().enumerate();
         let (outputs, carries): (Vec<_>, Vec<_>) =
             all.partition(|(k, _)| stays && shape.written.contains(k));
@@ -379,6 +286,7 @@ impl<'c, 'p> Of<'c, 'p> {
             advance: Way::new(advance, &shape.advance, 2, shape.carries, captures),
             record: Way::new(plan.record, &shape.record, 2, shape.carries, captures),
             reverse: None,
+            unstep: self.unstep(captures),
             place,
             carries,
             outputs: Outputs::of(outputs),
@@ -462,11 +370,20 @@ impl<'c, 'p> Of<'c, 'p> {
                 run = if resumed { run.resumed(&folder)? } else { run.in_folder(&folder)? };
             }
         }
-        run.forward(&mut steps)?;
-        if shape.cut_apart && steps.place.ended.is_some_and(|(_, exit)| exit != 0) {
-            run.leave_last(&mut steps)?;
-        }
-        self.plan.learn(run.measured().copied().zip(Some(run.done().steps)));
+        let run = match self.back(&steps, memory, length) {
+            Some(mut back) => {
+                back.forward(&mut steps).map_err(|why| self.not_taken_back(why))?;
+                Course::Back(back)
+            }
+            None => {
+                run.forward(&mut steps)?;
+                if shape.cut_apart && steps.place.ended.is_some_and(|(_, exit)| exit != 0) {
+                    run.leave_last(&mut steps)?;
+                }
+                self.plan.learn(run.measured().copied().zip(Some(run.done().steps)));
+                Course::Stored(run)
+            }
+        };
         let ended = self.hand_back(&steps, frame);
         let (place, tight) = (Place { ended: Some(ended), ..steps.place }, steps.tight);
         let record = self.plan.record;
@@ -502,7 +419,8 @@ impl<'c, 'p> Of<'c, 'p> {
         };
         let (span, memory) = (self.shape.span, run.memory());
         let budget = &mut self.context().budget;
-        budget.loops.push(LoopStats { span, memory, steps: counted, measured, done: None });
+        let (done, taken_back) = (None, None);
+        budget.loops.push(LoopStats { span, memory, steps: counted, measured, done, taken_back });
         let seen = budget.loops.len();
         let all = self.context().program.plans.iter().filter(|p| p.shape.is_some()).count();
         if seen >= all {
@@ -534,7 +452,7 @@ impl<'c, 'p> Of<'c, 'p> {
         let Some(open) = open else {
             return Err(Error::Schedule("a loop is reversed that was not recorded".into()));
         };
-        let Open { mut run, memory, place, captures, copies, outputs, first, tight, .. } = open;
+        let Open { run, memory, place, captures, copies, outputs, first, tight, .. } = open;
         let stated = reverse.slots(3..3 + shape.state);
         let fixed = reverse.slots(3 + shape.state..reverse.params.len() - 1);
         let tape = fixed.end;
@@ -545,7 +463,16 @@ impl<'c, 'p> Of<'c, 'p> {
         steps.top = frame[tape];
         (steps.first, steps.tight, steps.back_from) = (first, tight, frame[0] as i64);
         steps.find_records();
-        run.backward(&mut steps)?;
+        let (done, measured, taken_back) = match run {
+            Course::Stored(mut run) => {
+                run.backward(&mut steps)?;
+                (Some(*run.done()), run.measured().copied(), None)
+            }
+            Course::Back(mut back) => {
+                back.backward(&mut steps).map_err(|why| self.not_taken_back(why))?;
+                (None, None, Some((*back.done(), back.every())))
+            }
+        };
         if !steps.owns_back {
             // Of no iterations, too, what comes out is not what was given.
             steps.reverse(0..0).map_err(Error::Step)?;
@@ -559,11 +486,12 @@ impl<'c, 'p> Of<'c, 'p> {
         let is_inner = self.is_inner;
         let context = self.context();
         copies.iter().for_each(|copy| context.arrays.free(*copy as usize));
-        let done = Some(*run.done());
-        let (steps, measured) = (place.steps(), run.measured().copied());
-        let of = LoopStats { span: shape.span, memory, steps, measured, done };
+        let steps = place.steps();
+        let of = LoopStats { span: shape.span, memory, steps, measured, done, taken_back };
         context.budget.note(of, is_inner);
-        self.plan.learn(measured.zip(steps));
+        if taken_back.is_none() {
+            self.plan.learn(measured.zip(steps));
+        }
         Ok(())
     }
 }
@@ -707,7 +635,7 @@ impl Steps for Loop<'_, '_> {
         self.drop_live();
         // SAFETY: as in `context`.
         let context = unsafe { &mut *self.context };
-        self.live.resize(self.advance.carried.len(), 0);
+        self.live.resize(self.advance.words_carried(), 0);
         let loaded = load(&mut context.arrays, &self.carries, &mut self.live, from);
         let placed = loaded.and_then(|()| self.outputs.place(&mut context.arrays, &mut self.live));
         placed.map_err(|bytes| {

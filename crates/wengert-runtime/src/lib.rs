@@ -61,5 +61,5 @@ mod wide;
 mod workers;
 
 pub use jit::{CompileError, disassemble};
-pub use program::{Arg, LoopStats, OnDisk, Options, Out, Program, RunError, Stats};
+pub use program::{Arg, Invert, LoopStats, OnDisk, Options, Out, Program, RunError, Stats};
 pub use tiers::Tiered;

@@ -15,7 +15,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use wengert_checkpoint::{Done, Measured, Watch};
+use wengert_checkpoint::{Done, Measured, Unwound, Watch};
 use wengert_core::fault::{Fault, FaultKind};
 use wengert_core::interp::Val;
 use wengert_core::ir::{Module, Type, verify};
@@ -109,6 +109,8 @@ pub struct Options {
     pub interrupt: Option<Arc<AtomicBool>>,
     /// Bytes for what the reversal of loops needs: states and records. Loops that need more are run again in part. It changes no bit.
     pub memory: Option<u64>,
+    /// Loops that can be are taken back, step by step, instead of storing their states.
+    pub invert: Option<Invert>,
     /// A folder for states of such loops beside the memory.
     pub disk: Option<OnDisk>,
     /// Whether to run no more than it takes to say what loops would take in that memory. There are no results then.
@@ -127,12 +129,22 @@ impl Default for Options {
             tape_limit: None,
             interrupt: None,
             memory: None,
+            invert: None,
             disk: None,
             only_planned: false,
             watch: None,
             threads: None,
         }
     }
+}
+
+/// How loops are taken back.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Invert {
+    /// A state is stored every so many iterations beside the first and the last one.
+    pub every: Option<u64>,
+    /// How far a state may come out from the one that was stored, relative to the largest number.
+    pub within: f64,
 }
 
 /// A folder for states of loops, from which another process can go on.
@@ -151,7 +163,7 @@ pub struct OnDisk {
 }
 
 /// A loop that was run in limited memory, or could be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LoopStats {
     /// Where it is.
     pub span: Span,
@@ -163,10 +175,12 @@ pub struct LoopStats {
     pub measured: Option<Measured>,
     /// What was done; nothing where it was only looked at.
     pub done: Option<Done>,
+    /// What was done instead, where it was taken back, and how many iterations lie between two states that were stored.
+    pub taken_back: Option<(Unwound, u64)>,
 }
 
 /// What a run took.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stats {
     /// The most bytes that stood on tapes at once; where there are several, at most this many.
     pub tape_peak_bytes: u64,

@@ -258,7 +258,8 @@ impl Batch<'_> {
             return Err(self.function.error(ErrorKind::Arguments, told));
         }
         // The interpreter takes as long either way, and in limited memory each member is run again by itself.
-        let all = all.filter(|_| options.backend != Backend::Interp && options.memory.is_none());
+        let is_limited = options.memory.is_some() || options.invert.is_some();
+        let all = all.filter(|_| options.backend != Backend::Interp && !is_limited);
         let program = match all {
             Some(task) => self.function.program_if(&members.call, task)?,
             None => None,

@@ -1,6 +1,6 @@
 //! A program ready to run, by any backend.
 
-use crate::options::{Backend, Disk, Options};
+use crate::options::{Backend, Disk, Invert, Options};
 use crate::value::Value;
 use std::borrow::Borrow;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -181,6 +181,9 @@ impl Executable {
             tape_limit: options.tape_limit,
             interrupt: options.interrupt.clone(),
             memory: options.memory.map(|memory| memory / members as u64),
+            invert: options
+                .invert
+                .map(|Invert { every, within, .. }| runtime::Invert { every, within }),
             disk: options.disk.as_ref().map(|disk| runtime::OnDisk {
                 folder: disk.folder.clone(),
                 bytes: disk.bytes,

@@ -19,10 +19,10 @@ use std::time::Instant;
 use wengert_core::fault::Fault;
 use wengert_core::ir::{Elem, Func, Module, verify};
 use wengert_core::lower::{self, Arg};
-use wengert_core::span::Diagnostic;
+use wengert_core::span::{Diagnostic, Span};
 use wengert_core::surface::names::nearest;
 use wengert_core::surface::{python, tree};
-use wengert_core::transform::{batch, derivative, jvp, pipeline, vjp};
+use wengert_core::transform::{batch, derivative, jvp, pipeline, unstep, vjp};
 
 /// A function that can be run and differentiated.
 ///
@@ -54,6 +54,8 @@ pub(crate) enum Task {
     Forward(Vec<usize>),
     /// Reverse mode by these parameters.
     Reverse(Vec<usize>),
+    /// The same with loops that can be taken back: all of them, or the one at this line.
+    Inverted(Vec<usize>, Option<usize>),
     /// Forward mode along the second of these sets of parameters, of reverse mode by the first.
     Products(Vec<usize>, Vec<usize>),
     /// The function over many values of these parameters.
@@ -198,6 +200,13 @@ impl Function {
                 .help("leave the limit of memory out, or run native code");
             return Err(refused(error));
         }
+        let Options { backend, invert, disk, .. } = &self.options;
+        if invert.is_some() && (*backend == Backend::Interp || disk.is_some()) {
+            let error =
+                Diagnostic::new("not-invertible", "loops are taken back in memory, by native code")
+                    .help("leave taking back out, or leave out the folder and the interpreter");
+            return Err(refused(error));
+        }
         let values = bind::arguments(self.tree(), args).map_err(refused)?;
         Ok(Call { started, ..self.prepared(values)? })
     }
@@ -244,12 +253,22 @@ impl Function {
         call: &Call,
         task: Task,
     ) -> Result<Option<Arc<Executable>>, Error> {
+        let task = match (task, self.options.invert) {
+            (Task::Reverse(by), Some(invert)) => Task::Inverted(by, invert.line),
+            (task, _) => task,
+        };
         let key = (call.kinds.clone(), task, self.options.backend);
         if let Some(program) = self.cache().compiled.get(&key) {
             return Ok(program.clone());
         }
         let wrong = |e| self.error(ErrorKind::Source, e);
         let name = self.name();
+        if matches!(key.1, Task::Products(..)) && self.options.invert.is_some() {
+            let what = "second derivatives do not take loops back";
+            let error = Diagnostic::new("memory-budget", what)
+                .help("leave taking back out; a limit of memory works");
+            return Err(self.error(ErrorKind::Arguments, error));
+        }
         let (module, entry) = match &key.1 {
             Task::Value => (Module::clone(&call.module), name.to_string()),
             Task::Forward(by) => {
@@ -259,6 +278,17 @@ impl Function {
             Task::Reverse(by) => {
                 let module = vjp::in_module(&call.module, name, by);
                 (module.map_err(wrong)?, format!("{name}.vjp"))
+            }
+            Task::Inverted(by, line) => {
+                let text = self.source.text();
+                let chosen = |span: Span| line.is_none_or(|line| span.line(text) == line);
+                let module = vjp::inverted_in_module(&call.module, name, by, &chosen);
+                let module = module.map_err(wrong)?;
+                let is_taken_back = module.loops.iter().any(|plan| plan.unstep.is_some());
+                if let Some(line) = line.filter(|_| !is_taken_back) {
+                    return Err(wrong(unstep::no_such_loop(line)));
+                }
+                (module, format!("{name}.vjp"))
             }
             Task::Products(by, along) => {
                 let module = derivative::products(&call.module, name, by, along);

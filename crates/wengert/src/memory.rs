@@ -5,11 +5,11 @@ use crate::derivative::one;
 use crate::error::Error;
 use crate::function::{Function, Task};
 use crate::value::Value;
-use wengert_checkpoint::{Done, Forecast, Measured};
+use wengert_checkpoint::{Done, Forecast, Measured, Unwound};
 use wengert_runtime as runtime;
 
 /// A loop whose gradient is computed in limited memory, or could be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LoopReport {
     /// The line where it begins, counted from 1.
     pub line: usize,
@@ -21,12 +21,24 @@ pub struct LoopReport {
     pub measured: Option<Measured>,
     /// What was done, once it is.
     pub done: Option<Done>,
+    /// What was done instead, where it was taken back ([`Invert`](crate::Invert)).
+    pub taken_back: Option<TakenBack>,
+}
+
+/// What a loop took that was taken back.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TakenBack {
+    /// A state was stored every so many iterations.
+    pub every: u64,
+    /// What was done, and how far states came out from those that were stored.
+    pub done: Unwound,
 }
 
 impl LoopReport {
     pub(crate) fn new(source: &str, of: runtime::LoopStats) -> LoopReport {
-        let runtime::LoopStats { span, memory, steps, measured, done } = of;
-        LoopReport { line: span.line(source), memory, steps, measured, done }
+        let runtime::LoopStats { span, memory, steps, measured, done, taken_back } = of;
+        let taken_back = taken_back.map(|(done, every)| TakenBack { every, done });
+        LoopReport { line: span.line(source), memory, steps, measured, done, taken_back }
     }
 
     /// What the loop takes in so many bytes: nothing where its end is not known, or where they do not hold a state and the record of

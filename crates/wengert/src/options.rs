@@ -56,6 +56,8 @@ pub struct Options {
     /// them; that takes longer and changes no bit. Native code, first and second derivatives; parallel loops keep
     /// everything, and members of a batch that run at the same time share it. Without it everything is kept.
     pub memory: Option<u64>,
+    /// Loops are taken back, step by step, instead of storing their states; see [`Invert`]. With or without `memory`.
+    pub invert: Option<Invert>,
     /// A folder where loops keep states beside the memory; see [`Disk`]. Only with `memory`.
     pub disk: Option<Disk>,
     /// Set it to `true` from another thread to end a run with an error. Native code only.
@@ -65,6 +67,53 @@ pub struct Options {
     /// How many threads run the members of a batch; as many as the machine has cores where it is not said. It
     /// changes no bit.
     pub threads: Option<usize>,
+}
+
+/// Loops that run backwards: the gradient of a loop of any length in the memory of a few states.
+///
+/// A step such as `v -= h * f(x); x += h * v` can be undone, so the way back takes the last state back step by step. Rounding makes
+/// that drift away from the states there were. How far is measured wherever a state was stored, told by
+/// [`LoopReport::taken_back`](crate::LoopReport::taken_back), and an error where it is more than is allowed. Loops that cannot be
+/// undone are an error that says why. Native code, first derivatives in reverse mode; parallel loops keep everything.
+///
+/// ```
+/// use wengert::{Function, Invert, Options};
+///
+/// let text = "
+/// import math
+///
+/// def pendulum(x, v, h, n):
+///     for i in range(n):
+///         v -= h * math.sin(x)
+///         x += h * v
+///     return x
+/// ";
+/// let f = Function::from_source(text, "pendulum")?;
+/// let exact = f.gradient((1.0, 0.0, 0.01, 10_000), "x")?;
+/// let options = Options { invert: Some(Invert::default()), ..Options::default() };
+/// let f = f.with_options(options);
+/// let run = f.gradient((1.0, 0.0, 0.01, 10_000), "x")?;
+/// let back = run.stats.loops[0].taken_back.unwrap();
+/// assert!(back.done.peak_bytes < 4096 && back.done.drift.relative < 1e-11);
+/// let by_x = |g: &wengert::Gradient| g.by("x").unwrap().as_f64().unwrap();
+/// assert!((by_x(&run) / by_x(&exact) - 1.0).abs() < 1e-9);
+/// # Ok::<(), wengert::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Invert {
+    /// The line of the loop that is taken back; where it is not said, all are.
+    pub line: Option<usize>,
+    /// A state is stored every so many iterations, beside the first and the last one. With 1 all states are the exact ones, and so is
+    /// the gradient. Where it is not said, as many are stored as half of the memory holds, and none where that is not limited.
+    pub every: Option<u64>,
+    /// How far a state may come out from the one that was stored, relative to the largest number.
+    pub within: f64,
+}
+
+impl Default for Invert {
+    fn default() -> Invert {
+        Invert { line: None, every: None, within: 1e-6 }
+    }
 }
 
 /// A folder where loops keep states, and where they stand, beside the memory that is allowed.
@@ -91,6 +140,7 @@ impl Default for Options {
             max_iterations: 1_000_000_000,
             tape_limit: None,
             memory: None,
+            invert: None,
             disk: None,
             interrupt: None,
             watch: None,

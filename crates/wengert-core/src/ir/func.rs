@@ -197,6 +197,18 @@ pub struct LoopPlan {
     pub bounded: bool,
     /// Whether its iterations can run at the same time, each range of them with a tape of its own.
     pub parallel: bool,
+    /// Runs iterations backwards from the state after them, where that was asked for.
+    pub unstep: Option<Unstep>,
+}
+
+/// How the iterations of an outlined loop are taken back: `unstep(from, to, carries.., captures..) -> (carries..)`, what is carried after the
+/// range to what is carried before it, up to rounding.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Unstep {
+    /// The function.
+    pub func: Arc<str>,
+    /// The carries that no iteration begins with: what comes out of them means nothing.
+    pub free: Vec<usize>,
 }
 
 impl LoopPlan {

@@ -23,5 +23,5 @@ pub mod uses;
 pub mod verify;
 
 pub use builder::{Builder, Mark};
-pub use func::{Block, Func, Inst, LoopPlan, Module, Numbering, Rule, Value};
+pub use func::{Block, Func, Inst, LoopPlan, Module, Numbering, Rule, Unstep, Value};
 pub use types::{Elem, MAX_RANK, Op, Phase, Type};

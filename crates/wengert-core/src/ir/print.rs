@@ -3,7 +3,7 @@
 //! Constants are printed where they are used; every other value is `%7`, or `%h.7` where the user
 //! called it `h`. `parse` reads this back.
 
-use super::func::{Block, Func, Inst, LoopPlan, Module, Numbering, Rule, Value};
+use super::func::{Block, Func, Inst, LoopPlan, Module, Numbering, Rule, Unstep, Value};
 use super::infer;
 use super::types::{Op, Phase};
 use std::fmt::{self, Display, Write};
@@ -42,7 +42,12 @@ impl Display for LoopPlan {
             write!(f, "{}{carry}", if k > 0 { ", " } else { "" })?;
         }
         let (advance, record, reverse) = (&self.advance, &self.record, &self.reverse);
-        writeln!(f, ") advance @{advance} record @{record} reverse @{reverse}")
+        write!(f, ") advance @{advance} record @{record} reverse @{reverse}")?;
+        if let Some(Unstep { func, free }) = &self.unstep {
+            let free: Vec<String> = free.iter().map(usize::to_string).collect();
+            write!(f, " unstep @{func} free ({})", free.join(", "))?;
+        }
+        f.write_char('\n')
     }
 }
 

@@ -72,6 +72,11 @@ impl Copier {
         self.map.insert(from, to);
     }
 
+    /// Whether something stands for `v`.
+    pub fn knows(&self, v: Value) -> bool {
+        self.map.contains_key(&v)
+    }
+
     /// The value that stands for `v`.
     ///
     /// # Panics

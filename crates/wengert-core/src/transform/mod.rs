@@ -1,7 +1,7 @@
 //! Programs from programs: derivatives and passes.
 //!
 //! Reading order: [`emit`] (the rule table, evaluated into IR), [`activity`] (what carries a
-//! derivative), [`jvp`] (forward mode), [`vjp`] (reverse mode), [`flat`] and [`derivative`] (derivatives of
+//! derivative), [`jvp`] (forward mode), [`vjp`] (reverse mode), [`unstep`] (loops run backwards), [`flat`] and [`derivative`] (derivatives of
 //! derivatives), [`batch`] (many members at once), then the passes. Before differentiation:
 //! [`inline`], [`simplify`], [`unroll`], [`scalars`], [`views`], [`hoist`], [`carries`], [`dce`], [`fma`]; after it:
 //! [`stores`], [`registers`], [`rotate`], [`expand`], [`branches`], [`order`]. [`pipeline`] is the fixed order they run in, [`account`] what the
@@ -45,6 +45,7 @@ pub mod stores;
 mod testing;
 pub mod tiles;
 pub mod unroll;
+pub mod unstep;
 pub mod views;
 pub mod vjp;
 mod when;

@@ -60,6 +60,7 @@ fn plan(name: &str, inst: &Inst) -> LoopPlan {
         finals: Vec::new(),
         bounded: true,
         parallel: true,
+        unstep: None,
     }
 }
 

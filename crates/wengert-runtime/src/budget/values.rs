@@ -6,7 +6,7 @@ use crate::jit::abi_slots;
 use crate::jit::link::Signature;
 use crate::kernel::operand;
 use std::slice;
-use wengert_checkpoint::{Error, Fingerprint};
+use wengert_checkpoint::{Distance, Error, Fingerprint};
 use wengert_core::ir::Type;
 use wengert_core::ops::kernels::Operand;
 use wengert_core::ops::shaped::Elements;
@@ -88,6 +88,53 @@ pub(super) fn load(
         words[*at] = address as u64;
     }
     Ok(())
+}
+
+/// How far values that were saved are from others, but for those that are `free`. Floats of either size may differ; integers, truth values and
+/// lengths may not.
+pub(super) fn distance(
+    values: &[(usize, Type)],
+    free: &[usize],
+    mut reached: &[u8],
+    mut stored: &[u8],
+) -> Distance {
+    let mut all = Distance::default();
+    for (k, (_, ty)) in values.iter().enumerate() {
+        let rank = 8 * ty.rank();
+        let (now, then) = (reached.split_off(..rank), stored.split_off(..rank));
+        let dims = then.unwrap_or_default().as_chunks::<8>().0.iter();
+        let count: usize = dims.map(|dim| u64::from_le_bytes(*dim) as usize).product();
+        // Numbers alone take eight bytes, whatever they are.
+        let bytes = if ty.is_array() { count * size(ty.elem().unwrap_or(Elem::F64)) } else { 8 };
+        if now != then {
+            // Nothing can be told of what follows.
+            return Distance { difference: f64::INFINITY, ..all };
+        }
+        let (Some(now), Some(then)) = (reached.split_off(..bytes), stored.split_off(..bytes))
+        else {
+            return Distance { difference: f64::INFINITY, ..all };
+        };
+        if free.contains(&k) {
+            continue;
+        }
+        let of = match ty.elem() {
+            Some(Elem::F64) => Distance::of_floats(now, then),
+            Some(Elem::F32) => {
+                let wide = |bytes: &[u8]| -> Vec<u8> {
+                    let of = |x: &[u8; 4]| f64::from(f32::from_le_bytes(*x)).to_le_bytes();
+                    bytes.as_chunks::<4>().0.iter().flat_map(of).collect()
+                };
+                // One that stands alone is in the lower half of its word.
+                let end = if ty.is_array() { bytes } else { 4 };
+                Distance::of_floats(&wide(&now[..end]), &wide(&then[..end]))
+            }
+            _ if now == then => Distance::default(),
+            _ => Distance { difference: f64::INFINITY, largest: 0.0 },
+        };
+        all.difference = all.difference.max(of.difference);
+        all.largest = all.largest.max(of.largest);
+    }
+    all
 }
 
 /// A number that tells values from others.
@@ -181,5 +228,43 @@ pub(super) fn size(elem: Elem) -> usize {
         Elem::F64 | Elem::I64 => 8,
         Elem::F32 => 4,
         Elem::Bool => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_by_the_types_of_values() {
+        let word = |x: u64| x.to_le_bytes().to_vec();
+        let float = |x: f64| word(x.to_bits());
+        let single = |x: f32| word(u64::from(x.to_bits()));
+        let array = |x: &[f32]| {
+            let elements = x.iter().flat_map(|x| x.to_le_bytes());
+            word(x.len() as u64).into_iter().chain(elements).collect::<Vec<u8>>()
+        };
+        let types = [Type::F64, Type::I64, Type::Array(Elem::F32, 1), Type::F32, Type::Bool];
+        let values: Vec<(usize, Type)> = types.into_iter().map(|ty| (0, ty)).collect();
+        let of = |x: f64, n: u64, a: &[f32], s: f32, b: u64| {
+            [float(x), word(n), array(a), single(s), word(b)].concat()
+        };
+        let stored = of(2.0, 7, &[1.0, -8.0], 3.0, 1);
+        let to = |reached: Vec<u8>, free: &[usize]| {
+            let Distance { difference, largest } = distance(&values, free, &reached, &stored);
+            (difference, largest)
+        };
+        assert_eq!(to(stored.clone(), &[]), (0.0, 8.0));
+        assert_eq!(to(of(2.5, 7, &[1.0, -8.25], 3.0, 1), &[]), (0.5, 8.0));
+        assert_eq!(to(of(2.0, 7, &[1.0, -8.25], 3.0, 1), &[]), (0.25, 8.0));
+        assert_eq!(to(of(2.0, 7, &[1.0, -8.0], 2.0, 1), &[]), (1.0, 8.0));
+        assert_eq!(to(of(2.0, 7, &[1.0, -9.0], 3.0, 1), &[2]), (0.0, 3.0));
+        // Integers and truth values are equal or not, and so are lengths.
+        assert_eq!(to(of(2.0, 8, &[1.0, -8.0], 3.0, 1), &[]).0, f64::INFINITY);
+        assert_eq!(to(of(2.0, 8, &[1.0, -8.0], 3.0, 1), &[1]), (0.0, 8.0));
+        assert_eq!(to(of(2.0, 7, &[1.0, -8.0], 3.0, 0), &[]).0, f64::INFINITY);
+        assert_eq!(to(of(2.0, 7, &[1.0], 3.0, 1), &[]).0, f64::INFINITY);
+        assert_eq!(to(Vec::new(), &[]).0, f64::INFINITY);
+        assert_eq!(to(of(2.0, 7, &[f32::NAN, -8.0], 3.0, 1), &[]).0, f64::INFINITY);
     }
 }

@@ -53,7 +53,7 @@ impl Tabled {
     /// Whether everything in it is in its range.
     fn fits(&self, wanted: usize) -> bool {
         let Tabled { framed, ways } = self;
-        let Ways { entries, plans, pieces, shapes, sites, kernels, max_loops, .. } = ways;
+        let Ways { entries, plans, unsteps, pieces, shapes, sites, kernels, max_loops, .. } = ways;
         let is_function = |k: &usize| k < framed;
         let plan = |(record, reverse, advance): &(usize, usize, Option<usize>)| {
             [Some(record), Some(reverse), advance.as_ref()].into_iter().flatten().all(is_function)
@@ -61,6 +61,8 @@ impl Tabled {
         entries.len() == wanted
             && entries.iter().all(is_function)
             && plans.iter().all(plan)
+            && unsteps.len() == plans.len()
+            && unsteps.iter().flatten().all(is_function)
             && pieces.len() == plans.len()
             && pieces.iter().flatten().all(fits_pieces)
             && shapes.len() == plans.len()
@@ -78,7 +80,7 @@ fn fits_pieces(pieces: &Pieces) -> bool {
 
 /// Functions over a range that hand on what they are given.
 fn fits_shape(shape: &Shape) -> bool {
-    let Shape { advance, record, reverse, carries, written, state, .. } = shape;
+    let Shape { advance, record, reverse, unstep, free, carries, written, state, .. } = shape;
     let hands_on = |of: &Signature, first: usize, carried: usize, more: usize| {
         let given = first.checked_add(carried).and_then(|end| of.params.get(first..end));
         let alike =
@@ -96,6 +98,10 @@ fn fits_shape(shape: &Shape) -> bool {
         && hands_on(record, 2, *carries, 3)
         && hands_on(reverse, 3, *state, 1)
         && record.params.len() == advance.params.len() + 1
+        && unstep
+            .iter()
+            .all(|of| hands_on(of, 2, *carries, 0) && of.params.len() == advance.params.len())
+        && free.iter().all(|k| k < carries)
         && reverse.params.len() > 3 + state
 }
 
@@ -317,12 +323,14 @@ macro_rules! cases {
 fields!(Tables { host, library, programs });
 fields!(Tabled { framed, ways });
 fields!(Ways<usize> {
-    entries, plans, pieces, shapes, sites, kernels, several_tapes, own_tape, max_loops
+    entries, plans, unsteps, pieces, shapes, sites, kernels, several_tapes, own_tape, max_loops
 });
 fields!(Shape {
     advance,
     record,
     reverse,
+    unstep,
+    free,
     carries,
     written,
     state,

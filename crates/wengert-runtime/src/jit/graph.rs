@@ -73,8 +73,9 @@ impl<'m> Graph<'m> {
                     if !plans.iter().any(|p| p.name == plan.name) {
                         plans.push(plan);
                         let steps = [&*plan.record, &*plan.reverse, &*plan.advance];
-                        framed.extend(steps);
-                        open.extend(steps);
+                        let unstep = plan.unstep.as_ref().map(|unstep| &*unstep.func);
+                        framed.extend(steps.into_iter().chain(unstep));
+                        open.extend(steps.into_iter().chain(unstep));
                     }
                 }
                 _ => {}
@@ -259,10 +260,19 @@ impl<'m> Graph<'m> {
             others.filter(|p| self.around(p).is_none()).count()
         };
         let beside = around.map_or_else(outermost, |around| self.run_by(around));
+        // One that takes over what it should only read is not used.
+        let unstep = plan.unstep.as_ref().and_then(|unstep| {
+            let of = signature(func(&unstep.func)?);
+            let is_like = of.params.len() == advance.params.len() && of.results.len() == carries;
+            (lent(&of, 2 + carries)? == 0 && handed_on(&of, 2, carries) && is_like).then_some(of)
+        });
+        let free = plan.unstep.as_ref().map_or_else(Vec::new, |unstep| unstep.free.clone());
         fits.then_some(Shape {
             advance,
             record,
             reverse,
+            unstep,
+            free,
             carries,
             written,
             state,

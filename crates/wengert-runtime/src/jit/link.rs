@@ -54,6 +54,8 @@ pub(crate) struct Plan {
     pub(crate) reverse: Step,
     /// Runs iterations without recording.
     pub(crate) advance: Option<Step>,
+    /// Runs iterations backwards from the state after them.
+    pub(crate) unstep: Option<Step>,
     /// What it takes to run it in pieces, one after the other, if that is possible.
     pub(crate) shape: Option<Shape>,
     /// The site of the fault that it cannot be run so.
@@ -86,6 +88,10 @@ pub(crate) struct Shape {
     pub(crate) advance: Signature,
     pub(crate) record: Signature,
     pub(crate) reverse: Signature,
+    /// Of the one that runs iterations backwards, if there is one.
+    pub(crate) unstep: Option<Signature>,
+    /// The carries that no iteration begins with.
+    pub(crate) free: Vec<usize>,
     /// How many values are carried from one iteration to the next.
     pub(crate) carries: usize,
     /// Those of them that are arrays to which iterations only write.
@@ -187,6 +193,8 @@ pub(crate) struct Ways<F> {
     pub(crate) entries: Vec<F>,
     /// Record, reverse, advance.
     pub(crate) plans: Vec<(F, F, Option<F>)>,
+    /// What runs iterations backwards, per plan.
+    pub(crate) unsteps: Vec<Option<F>>,
     /// Per plan.
     pub(crate) pieces: Vec<Option<Pieces>>,
     /// Per plan.
@@ -204,6 +212,7 @@ impl<F> Ways<F> {
         let Ways {
             entries,
             plans,
+            unsteps,
             pieces,
             shapes,
             sites,
@@ -214,7 +223,19 @@ impl<F> Ways<F> {
         } = self;
         let entries = entries.into_iter().map(&mut f).collect();
         let plans = plans.into_iter().map(|(r, v, a)| (f(r), f(v), a.map(&mut f))).collect();
-        Ways { entries, plans, pieces, shapes, sites, kernels, several_tapes, own_tape, max_loops }
+        let unsteps = unsteps.into_iter().map(|unstep| unstep.map(&mut f)).collect();
+        Ways {
+            entries,
+            plans,
+            unsteps,
+            pieces,
+            shapes,
+            sites,
+            kernels,
+            several_tapes,
+            own_tape,
+            max_loops,
+        }
     }
 }
 
@@ -225,20 +246,21 @@ impl Ways<Step> {
             sites.extend(span.map(|span| Site { kind, span, loops: Vec::new() }));
             sites.len().saturating_sub(1) as u64
         };
-        let plan = |(((record, reverse, advance), pieces), shape)| {
+        let plan = |((((record, reverse, advance), unstep), pieces), shape)| {
             let (pieces, shape): (Option<Pieces>, Option<Shape>) = (pieces, shape);
             let full = site(SiteKind::TapeLimit, pieces.as_ref().map(|p| p.span));
             let budget = SiteKind::Kernel(None);
             let stopped = site(budget, shape.as_ref().map(|shape| shape.span));
             let (pace, measured) = Default::default();
-            Plan { record, reverse, advance, pieces, shape, stopped, measured, full, pace }
+            Plan { record, reverse, advance, unstep, pieces, shape, stopped, measured, full, pace }
         };
         // One tape per piece: a program that has several counts what all of them hold together.
         let several = self.several_tapes;
         let pieces = self.pieces.into_iter().map(|p: Option<Pieces>| {
             p.filter(|p| !several || (p.forward.tape.is_none() && p.reverse.is_none()))
         });
-        let plans = self.plans.into_iter().zip(pieces).zip(self.shapes).map(plan).collect();
+        let plans = self.plans.into_iter().zip(self.unsteps).zip(pieces).zip(self.shapes);
+        let plans = plans.map(plan).collect();
         Linked {
             entries: self.entries,
             plans,

@@ -531,14 +531,17 @@ impl<'l> Compiler<'l> {
         let plans = graph.plans.iter().filter_map(|plan| {
             let steps = (frame(&plan.record)?, frame(&plan.reverse)?, frame(&plan.advance));
             let shape = graph.shape(plan).filter(|_| !self.several_tapes);
-            Some(((steps, graph.pieces(plan)), shape))
+            let unstep = plan.unstep.as_ref().and_then(|unstep| frame(&unstep.func));
+            Some(((steps, graph.pieces(plan)), (shape, unstep)))
         });
-        let (plans, shapes): (Vec<_>, Vec<_>) = plans.unzip();
+        let (plans, rest): (Vec<_>, Vec<_>) = plans.unzip();
         let (plans, pieces) = plans.into_iter().unzip();
+        let (shapes, unsteps) = rest.into_iter().unzip();
         let max_loops = self.sites.iter().map(|s| s.loops.len()).max().unwrap_or(0);
         Ways {
             entries: steps,
             plans,
+            unsteps,
             pieces,
             shapes,
             sites: std::mem::take(&mut self.sites),

@@ -1,6 +1,6 @@
 //! Outlined loops and rules: the lines beside functions.
 
-use super::super::func::{LoopPlan, Rule};
+use super::super::func::{LoopPlan, Rule, Unstep};
 use super::super::lex::Token;
 use super::{Parsed, Parser};
 
@@ -30,21 +30,45 @@ impl Parser {
         self.word("state")?;
         let state = self.count()?;
         self.word("finals")?;
-        self.mark("(")?;
-        let mut finals = Vec::new();
-        while !self.accept(")") {
-            if !finals.is_empty() {
-                self.mark(",")?;
-            }
-            finals.push(self.count()?);
-        }
+        let finals = self.counts()?;
         self.word("advance")?;
         let advance = self.symbol()?;
         self.word("record")?;
         let record = self.symbol()?;
         self.word("reverse")?;
         let reverse = self.symbol()?;
-        Ok(LoopPlan { name, advance, record, reverse, carries, state, finals, bounded, parallel })
+        let mut unstep = None;
+        if self.is_word("unstep") {
+            self.next();
+            let func = self.symbol()?;
+            self.word("free")?;
+            unstep = Some(Unstep { func, free: self.counts()? });
+        }
+        Ok(LoopPlan {
+            name,
+            advance,
+            record,
+            reverse,
+            carries,
+            state,
+            finals,
+            bounded,
+            parallel,
+            unstep,
+        })
+    }
+
+    /// `(0, 2)`
+    fn counts(&mut self) -> Parsed<Vec<usize>> {
+        self.mark("(")?;
+        let mut counts = Vec::new();
+        while !self.accept(")") {
+            if !counts.is_empty() {
+                self.mark(",")?;
+            }
+            counts.push(self.count()?);
+        }
+        Ok(counts)
     }
 
     /// `rule @f jvp @g vjp @h`; one of the two may be missing.

@@ -1,6 +1,6 @@
 //! Rules and outlined loops: the functions they name must be there and fit.
 
-use super::super::func::{LoopPlan, Module, Rule};
+use super::super::func::{LoopPlan, Module, Rule, Unstep};
 use super::super::infer;
 use super::super::types::Type;
 use crate::span::Diagnostic;
@@ -91,6 +91,23 @@ pub(super) fn plan(module: &Module, plan: &LoopPlan) -> Result<(), Diagnostic> {
             "with a state of {state}, `reverse` must be (from, to, exit, state.., fixed.., tape) -> (state.., tape), {}",
             is(&plan.reverse, &reverse)
         ));
+    }
+    if let Some(Unstep { func, free }) = &plan.unstep {
+        let Some(unstep) = found(func) else {
+            return error(format!("its `unstep` is `@{func}`, but there is no such function"));
+        };
+        let wanted = (advance.0.clone(), advance.1[..n].to_vec());
+        if unstep != wanted || plan.parallel || !plan.bounded {
+            return error(format!(
+                "of a `for` loop that is not parallel, `unstep` must be ({}) -> ({}), {}",
+                infer::list(&wanted.0),
+                infer::list(&wanted.1),
+                is(func, &unstep)
+            ));
+        }
+        if let Some(k) = free.iter().find(|k| **k >= n) {
+            return error(format!("there is no carry {k} to be free"));
+        }
     }
     let first = state.checked_sub(plan.finals.len());
     let fits = first.is_some_and(|first| {

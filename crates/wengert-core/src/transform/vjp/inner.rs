@@ -230,6 +230,7 @@ impl Outliner<'_> {
             finals: Vec::new(),
             bounded: inner.bounded,
             parallel: false,
+            unstep: None,
         });
         self.funcs.push(made);
         true

@@ -32,9 +32,9 @@ mod tapes;
 
 use super::activity::Activity;
 use super::calls as calls_of;
-use super::{carries, copy, dce, fma, registers, rotate, stores};
+use super::{carries, copy, dce, fma, registers, rotate, stores, unstep};
 use crate::ir::{Builder, Func, Module, Op, Type, Value};
-use crate::span::Diagnostic;
+use crate::span::{Diagnostic, Span};
 use chunks::Chunks;
 use inner::Inner;
 use layout::Layout;
@@ -65,7 +65,19 @@ pub fn nested(func: &Func, wrt: &[usize]) -> Result<Option<Module>, Diagnostic> 
 /// Differentiates a function of a module backwards; gives back the module with `@f.vjp`, its parts and
 /// what they call.
 pub fn in_module(module: &Module, name: &str, wrt: &[usize]) -> Result<Module, Diagnostic> {
-    added(module, name, wrt, Of::Function)
+    added(module, name, wrt, Of::Function, None)
+}
+
+/// [`in_module`] with functions that run loops backwards ([`unstep`]), so that a driver can take states back instead of storing them: of
+/// the loops of which `chosen` says so, by where they stand. It gives the same bits. An error where a loop cannot be run
+/// backwards, or where none was chosen; parallel ones are left as they are.
+pub fn inverted_in_module(
+    module: &Module,
+    name: &str,
+    wrt: &[usize],
+    chosen: &dyn Fn(Span) -> bool,
+) -> Result<Module, Diagnostic> {
+    added(module, name, wrt, Of::Function, Some(chosen))
 }
 
 /// [`in_module`] with inner loops outlined as well: see [`nested`].
@@ -74,7 +86,7 @@ pub fn nested_in_module(
     name: &str,
     wrt: &[usize],
 ) -> Result<Option<Module>, Diagnostic> {
-    added(module, name, wrt, Of::Nested).map(|derived| Some(derived).filter(is_nested))
+    added(module, name, wrt, Of::Nested, None).map(|derived| Some(derived).filter(is_nested))
 }
 
 /// What programs are made of.
@@ -106,9 +118,18 @@ fn is_nested(module: &Module) -> bool {
     found
 }
 
-fn added(module: &Module, name: &str, wrt: &[usize], of: Of) -> Result<Module, Diagnostic> {
+fn added(
+    module: &Module,
+    name: &str,
+    wrt: &[usize],
+    of: Of,
+    taken_back: Option<&dyn Fn(Span) -> bool>,
+) -> Result<Module, Diagnostic> {
     let mut result = module.clone();
-    let (programs, mut work) = derive(module, &calls_of::subject(module, name)?, wrt, of)?;
+    let (mut programs, mut work) = derive(module, &calls_of::subject(module, name)?, wrt, of)?;
+    if let Some(chosen) = taken_back {
+        unstep::add(&mut programs, chosen)?;
+    }
     if let Some(twice) = programs.funcs.iter().find(|f| module.func(&f.name).is_some()) {
         return Err(calls_of::taken(&twice.name));
     }

@@ -280,6 +280,7 @@ impl Reverse<'_> {
             finals: shape.finals(),
             bounded: shape.inst.op == Op::For,
             parallel: shape.in_chunks,
+            unstep: None,
         };
         if !again {
             let adjoints = shape.active.len() + shape.captured.len();
