@@ -1,6 +1,7 @@
 //! The faults, by where they are planted: see `faults`.
 
 mod core;
+mod memory;
 mod runtime;
 mod schedule;
 
@@ -9,6 +10,7 @@ use crate::faults::Fault;
 const CORE: &str = "wengert-core";
 const RUNTIME: &str = "wengert-runtime";
 const WHOLE: &str = "wengert";
+const CHECKPOINT: &str = "wengert-checkpoint";
 const SCHEDULE: &str = "wengert-schedule";
 const COMMAND: &str = "wengert-cli";
 
@@ -17,5 +19,5 @@ type Tests = &'static [(&'static str, &'static str)];
 
 /// Every fault.
 pub(crate) fn all() -> impl Iterator<Item = &'static Fault> {
-    [core::FAULTS, runtime::FAULTS, schedule::FAULTS].into_iter().flatten()
+    [core::FAULTS, runtime::FAULTS, schedule::FAULTS, memory::FAULTS].into_iter().flatten()
 }
