@@ -12,15 +12,19 @@
 //! states of the part become points, some are given up, and the way back goes on from what there is. A run that is resumed
 //! begins with the points that it finds in files.
 
+mod effect;
 mod first;
 mod part;
+mod rounded;
 
 use self::part::Part;
+use self::rounded::Rounded;
 use crate::disk::{Disk, DiskError, Folder};
 use crate::journal::{Journal, Standing};
-use crate::kept::{Kept, LAST};
+use crate::kept::{HEAD, Kept, LAST};
 use crate::outcome::{Done, Error};
 use crate::plan::{DiskRoom, Measured};
+use crate::short::{Precision, whole_size};
 use crate::slots::Slots;
 use crate::steps::Steps;
 use crate::watch::{Seen, Watch};
@@ -45,10 +49,16 @@ pub struct Run {
     steps: Option<u64>,
     /// What the first state takes.
     state_bytes: u64,
+    /// How states are to be kept, what one takes then, and what is known where that is not exactly.
+    precision: Precision,
+    stored_bytes: u64,
+    rounded: Option<Box<Rounded>>,
     kept: Kept,
     journal: Option<Journal>,
     /// Where the run stood when it was left.
     left: Option<Standing>,
+    /// The step of the live state of the first sweep that was left, if there is one.
+    head: Option<u64>,
     /// The step before which the live state is, if there is one.
     live: Option<u64>,
     /// Whether every step is recorded that is not reversed.
@@ -86,9 +96,13 @@ impl Run {
             allowed: Arc::new(AtomicU64::new(memory)),
             steps,
             state_bytes: 0,
+            precision: Precision::Exact,
+            stored_bytes: 0,
+            rounded: None,
             kept: Kept::default(),
             journal: None,
             left: None,
+            head: None,
             live: None,
             is_recorded: false,
             part: None,
@@ -101,6 +115,15 @@ impl Run {
             watch: None,
             expected: 0,
         }
+    }
+
+    /// With fewer digits in stored states, so that more of them fit; which of their bytes are floats, [`Steps::floats`] says.
+    ///
+    /// The first state is kept as it is, and results are exact. The gradient is not; [`Done::shortened`] says how far it is from the exact
+    /// one, about. A state with a number that is too large for the shorter kind is kept as it is. A loop that goes another
+    /// way when it is run from such a state, and ends elsewhere, is an error.
+    pub fn keeping(self, precision: Precision) -> Run {
+        Run { precision, ..self }
     }
 
     /// With a disk for states beside the memory.
@@ -132,10 +155,11 @@ impl Run {
         // States of a run that has not written where it stands are of no use.
         for (step, slot) in found {
             let place = Slot::Disk(slot);
-            match self.left.is_some() && place != LAST {
-                true => self.kept.make_point(step, place)?,
-                false if place == LAST && self.left.is_some() => {}
-                false => self.kept.free(place)?,
+            match place {
+                _ if self.left.is_none() => self.kept.free(place)?,
+                LAST => {}
+                HEAD => self.head = Some(step),
+                _ => self.kept.make_point(step, place)?,
             }
         }
         self.journal = Some(journal);
@@ -188,12 +212,12 @@ impl Run {
 
     /// Bytes of states in memory.
     pub fn state_bytes(&self) -> u64 {
-        self.kept.slots.bytes()
+        self.kept.bytes() + self.rounded.as_ref().map_or(0, |rounded| rounded.bytes())
     }
 
     /// The most bytes of states in memory, and of records beyond those there are, that it will hold until its end.
     pub fn most_bytes(&self) -> u64 {
-        if self.is_recorded { self.kept.slots.bytes() } else { self.memory }
+        if self.is_recorded { self.state_bytes() } else { self.memory }
     }
 
     /// What the plan of the present part costs, if there is one.
@@ -232,10 +256,12 @@ impl Run {
         let all = self.steps.unwrap_or(0);
         if self.left.is_none() {
             self.adjoint = all;
+            self.set_joint(steps, all);
         }
         // For those who resume the run.
         if self.journal.is_some() && self.left.is_none() {
-            self.store(steps, all, LAST)?;
+            self.kept.free(HEAD)?;
+            self.store_whole(steps, all, LAST)?;
             self.note(steps)?;
         }
         self.kept.drop_points_from(all)?;
@@ -245,10 +271,11 @@ impl Run {
     /// The first state is the first point.
     fn keep_first<S: Steps>(&mut self, steps: &mut S) -> Result<(), Error<S::Error>> {
         self.state_bytes = steps.state_bytes();
-        self.kept.slots = Slots::new(self.state_bytes);
+        self.begin_rounded(steps)?;
+        self.kept.slots = Slots::new(self.stored_bytes);
         self.live = Some(0);
         let first = Slot::Memory(self.kept.slots.vacant());
-        self.store(steps, 0, first)?;
+        self.store_whole(steps, 0, first)?;
         Ok(self.kept.make_point(0, first)?)
     }
 
@@ -280,15 +307,26 @@ impl Run {
 
     /// Takes up a run that was left. Whether its first sweep was over: then the last state is live.
     fn go_on<S: Steps>(&mut self, steps: &mut S, left: Standing) -> Result<bool, Error<S::Error>> {
-        let Standing { steps: all, measured, adjoint } = left;
+        let Standing { steps: all, measured, precision, outline, adjoint } = left;
+        if precision != self.kept.precision.number() {
+            let what = "the run that was left kept its states with other digits: ask for the same precision as then";
+            return Err(Error::Disk(what.into()));
+        }
         let other = self.steps.zip(all).is_some_and(|(now, then)| now != then);
-        if measured.state_bytes != self.state_bytes || other {
+        if measured.whole_bytes != self.state_bytes || other {
             let what = "the run that was left had other states, or another number of steps";
             return Err(Error::Disk(what.into()));
         }
         (self.steps, self.measured) = (all.or(self.steps), Some(measured));
         let Some((at, _)) = adjoint else {
             self.left = None;
+            if let (Some(head), true) = (self.head, self.rounded.is_some()) {
+                // Other points have fewer digits.
+                self.load(steps, head, HEAD)?;
+                if !self.kept.points.contains_key(&head) {
+                    self.mark(steps, head)?;
+                }
+            }
             return Ok(false);
         };
         let Some(all) = all else {
@@ -297,12 +335,19 @@ impl Run {
         // The first sweep was over.
         self.load(steps, all, LAST)?;
         self.adjoint = at;
+        self.rounded
+            .iter_mut()
+            .for_each(|rounded| rounded.joint = outline.map(|outline| (at, outline)));
         self.kept.drop_points_from(at)?;
         Ok(true)
     }
 
     /// Writes where the run stands, from time to time.
     fn note<S: Steps>(&mut self, steps: &S) -> Result<(), Error<S::Error>> {
+        if self.journal.as_ref().is_some_and(Journal::is_due) {
+            self.store_head(steps)?;
+        }
+        let outline = self.joint();
         let (Some(journal), Some(disk), Some(measured)) =
             (&mut self.journal, &mut self.kept.disk, self.measured)
         else {
@@ -321,7 +366,8 @@ impl Run {
             steps.save_adjoint(&mut storage);
             adjoint = Some((self.adjoint, storage));
         }
-        journal.write(&Standing { steps: self.steps, measured, adjoint })?;
+        let precision = self.kept.precision.number();
+        journal.write(&Standing { steps: self.steps, measured, precision, outline, adjoint })?;
         Ok(())
     }
 
@@ -330,6 +376,9 @@ impl Run {
         let start = Instant::now();
         self.is_back = true;
         let ran = self.second_sweep(steps);
+        if ran.is_ok() {
+            self.find_effect(steps);
+        }
         self.done.time += start.elapsed();
         if let (Ok(()), Some(journal), Some(disk)) = (&ran, &self.journal, &mut self.kept.disk) {
             journal.remove();
@@ -355,6 +404,7 @@ impl Run {
                 continue;
             }
             if self.part.is_none() {
+                self.find_joint(steps)?;
                 self.begin_part(steps, self.adjoint)?;
             }
             if self.follow(steps)? {
@@ -403,7 +453,7 @@ impl Run {
                 break;
             }
         }
-        self.kept.compare(steps, range.start, self.memory)?;
+        self.compare(steps, range.start)?;
         Ok(range.start)
     }
 
@@ -427,7 +477,7 @@ impl Run {
                 break;
             }
         }
-        self.kept.compare(steps, range.start, self.memory)?;
+        self.compare(steps, range.start)?;
         Ok(Some(range.start))
     }
 
@@ -470,9 +520,14 @@ impl Run {
         step: u64,
         place: Slot,
     ) -> Result<(), Error<S::Error>> {
-        self.kept.store(steps, (step, place), &mut self.done)?;
+        self.kept.store(steps, (step, place), None, &mut self.done)?;
         self.note_peak(steps);
-        self.kept.compare(steps, step, self.memory)
+        self.compare(steps, step)
+    }
+
+    /// Whether the live state is the one that it was before, where it should be.
+    fn compare<S: Steps>(&mut self, steps: &S, step: u64) -> Result<(), Error<S::Error>> {
+        if self.is_same() { self.kept.compare(steps, step, self.memory) } else { Ok(()) }
     }
 
     fn load<S: Steps>(
@@ -482,15 +537,19 @@ impl Run {
         place: Slot,
     ) -> Result<(), Error<S::Error>> {
         self.live = None;
-        self.kept.load(steps, (step, place), &mut self.done)?;
+        let is_same = self.kept.load(steps, (step, place), &mut self.done)?;
         self.live = Some(step);
+        self.came_from(step, is_same);
         Ok(())
     }
 
     /// Makes a point the live state, if it is not.
     fn load_point<S: Steps>(&mut self, steps: &mut S, step: u64) -> Result<(), Error<S::Error>> {
-        if self.live == Some(step) {
+        if self.live == Some(step) && (self.is_back || self.is_same()) {
             return Ok(());
+        }
+        if self.rounded.is_some() && !self.is_back {
+            return self.load_exactly(steps, step);
         }
         let Some(place) = self.kept.points.get(&step).copied() else {
             return Err(Error::Schedule(format!("state {step} is not stored")));
@@ -504,8 +563,15 @@ impl Run {
             return Ok(None);
         };
         // One for the last state, where that is kept.
-        let reserved = u64::from(self.journal.is_some() && !self.is_back);
-        let slots = (disk.room() / Disk::file_bytes(measured.state_bytes)).saturating_sub(reserved);
+        let mut reserved = 0;
+        if self.journal.is_some() && !self.is_back {
+            reserved = match self.rounded {
+                Some(_) => 2 * Disk::file_bytes(whole_size(self.state_bytes)),
+                None => Disk::file_bytes(self.state_bytes),
+            };
+        }
+        let room = disk.room().saturating_sub(reserved);
+        let slots = room / Disk::file_bytes(measured.state_bytes);
         if slots == 0 {
             return Ok(None);
         }
@@ -517,7 +583,7 @@ impl Run {
 
     /// Bytes of states and records.
     fn held<S: Steps>(&self, steps: &S) -> u64 {
-        self.kept.slots.bytes() + steps.record_bytes()
+        self.state_bytes() + steps.record_bytes()
     }
 
     fn note_peak<S: Steps>(&mut self, steps: &S) {

@@ -11,7 +11,9 @@ impl Run {
     /// Records steps from the first one on, and the whole loop if that fits: then nothing else is to be done.
     pub(super) fn look<S: Steps>(&mut self, steps: &mut S) -> Result<bool, Error<S::Error>> {
         let end = self.steps.unwrap_or(u64::MAX);
-        let known = self.measured.filter(|known| known.state_bytes == self.state_bytes);
+        let known = self.measured.filter(|known| {
+            known.state_bytes == self.stored_bytes && known.whole_bytes == self.state_bytes
+        });
         let mut few = LOOKED_AT.min(end);
         let mut recorded = self.record_first(steps, few, self.memory)?;
         if recorded.is_none() && few > 1 {
@@ -75,8 +77,9 @@ impl Run {
         let rooms = self.memory / Plan::slot_bytes(&measured);
         if self.steps.is_none() && self.live.is_some() && at > 2 * LOOKED_AT && rooms >= 8 {
             let place = self.kept.vacant(false);
-            self.store(steps, at, place)?;
-            self.kept.make_point(at, place)?;
+            if self.try_store(steps, at, place)? {
+                self.kept.make_point(at, place)?;
+            }
         }
         if known.is_none() {
             self.time(steps, few, self.memory)?;
@@ -101,11 +104,12 @@ impl Run {
         self.live = Some(at);
         self.done.recorded += at;
         self.note_peak(steps);
-        self.kept.compare(steps, at, self.memory)?;
+        self.compare(steps, at)?;
         let record_bytes = steps.record_bytes().div_ceil(at.max(1));
         let (advance, reverse) = (record, record.saturating_mul(2));
-        let state_bytes = self.state_bytes;
-        let measured = Measured { state_bytes, record_bytes, advance, record, reverse };
+        let (state_bytes, whole_bytes) = (self.stored_bytes, self.state_bytes);
+        let measured =
+            Measured { state_bytes, whole_bytes, record_bytes, advance, record, reverse };
         Ok(Some((at, measured)))
     }
 
@@ -171,8 +175,9 @@ impl Run {
     /// Leaves a point on disk.
     pub(super) fn mark<S: Steps>(&mut self, steps: &mut S, at: u64) -> Result<(), Error<S::Error>> {
         let place = self.kept.vacant(true);
-        self.store(steps, at, place)?;
-        self.kept.make_point(at, place)?;
+        if self.try_store(steps, at, place)? {
+            self.kept.make_point(at, place)?;
+        }
         self.note(steps)
     }
 
@@ -223,15 +228,18 @@ impl Run {
                 Action::Store { step: 0, .. } => {}
                 Action::Store { step: k, slot: Slot::Memory(slot) } => {
                     let place = self.kept.vacant(slot >= in_memory);
-                    self.store(steps, step(k), place)?;
+                    if !self.try_store(steps, step(k), place)? {
+                        return Ok(false);
+                    }
                     self.kept.make_point(step(k), place)?;
                     stored.resize(stored.len().max(slot + 1), base);
                     stored[slot] = step(k);
                     self.note(steps)?;
                 }
                 Action::Free { slot: Slot::Memory(slot) } => {
-                    let step = stored.get(slot).filter(|step| **step != base);
-                    if let Some(place) = step.and_then(|step| self.kept.points.remove(step)) {
+                    let step = stored.get(slot).copied().filter(|step| *step != base);
+                    step.into_iter().for_each(|step| self.drop_copy(step));
+                    if let Some(place) = step.and_then(|step| self.kept.points.remove(&step)) {
                         self.kept.free(place)?;
                     }
                 }
