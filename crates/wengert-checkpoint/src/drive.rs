@@ -12,14 +12,19 @@
 //! states of the part become points, some are given up, and the way back goes on from what there is. A run that is resumed
 //! begins with the points that it finds in files.
 
+mod effect;
+mod first;
 mod part;
+mod rounded;
 
 use self::part::Part;
+use self::rounded::Rounded;
 use crate::disk::{Disk, DiskError, Folder};
 use crate::journal::{Journal, Standing};
-use crate::kept::{Kept, LAST};
+use crate::kept::{HEAD, Kept, LAST};
 use crate::outcome::{Done, Error};
-use crate::plan::{DiskRoom, MOST_SUMS, Measured, Plan, Room};
+use crate::plan::{DiskRoom, Measured};
+use crate::short::{Precision, whole_size};
 use crate::slots::Slots;
 use crate::steps::Steps;
 use crate::watch::{Seen, Watch};
@@ -27,7 +32,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use wengert_schedule::{Action, Cost, Online, Slot};
+use wengert_schedule::{Cost, Slot};
 
 /// Nanoseconds after which it shows where it stands.
 const PIECE: u64 = 50_000_000;
@@ -44,10 +49,16 @@ pub struct Run {
     steps: Option<u64>,
     /// What the first state takes.
     state_bytes: u64,
+    /// How states are to be kept, what one takes then, and what is known where that is not exactly.
+    precision: Precision,
+    stored_bytes: u64,
+    rounded: Option<Box<Rounded>>,
     kept: Kept,
     journal: Option<Journal>,
     /// Where the run stood when it was left.
     left: Option<Standing>,
+    /// The step of the live state of the first sweep that was left, if there is one.
+    head: Option<u64>,
     /// The step before which the live state is, if there is one.
     live: Option<u64>,
     /// Whether every step is recorded that is not reversed.
@@ -85,9 +96,13 @@ impl Run {
             allowed: Arc::new(AtomicU64::new(memory)),
             steps,
             state_bytes: 0,
+            precision: Precision::Exact,
+            stored_bytes: 0,
+            rounded: None,
             kept: Kept::default(),
             journal: None,
             left: None,
+            head: None,
             live: None,
             is_recorded: false,
             part: None,
@@ -100,6 +115,15 @@ impl Run {
             watch: None,
             expected: 0,
         }
+    }
+
+    /// With fewer digits in stored states, so that more of them fit; which of their bytes are floats, [`Steps::floats`] says.
+    ///
+    /// The first state is kept as it is, and results are exact. The gradient is not; [`Done::shortened`] says how far it is from the exact
+    /// one, about. A state with a number that is too large for the shorter kind is kept as it is. A loop that goes another
+    /// way when it is run from such a state, and ends elsewhere, is an error.
+    pub fn keeping(self, precision: Precision) -> Run {
+        Run { precision, ..self }
     }
 
     /// With a disk for states beside the memory.
@@ -131,10 +155,11 @@ impl Run {
         // States of a run that has not written where it stands are of no use.
         for (step, slot) in found {
             let place = Slot::Disk(slot);
-            match self.left.is_some() && place != LAST {
-                true => self.kept.make_point(step, place)?,
-                false if place == LAST && self.left.is_some() => {}
-                false => self.kept.free(place)?,
+            match place {
+                _ if self.left.is_none() => self.kept.free(place)?,
+                LAST => {}
+                HEAD => self.head = Some(step),
+                _ => self.kept.make_point(step, place)?,
             }
         }
         self.journal = Some(journal);
@@ -187,12 +212,12 @@ impl Run {
 
     /// Bytes of states in memory.
     pub fn state_bytes(&self) -> u64 {
-        self.kept.slots.bytes()
+        self.kept.bytes() + self.rounded.as_ref().map_or(0, |rounded| rounded.bytes())
     }
 
     /// The most bytes of states in memory, and of records beyond those there are, that it will hold until its end.
     pub fn most_bytes(&self) -> u64 {
-        if self.is_recorded { self.kept.slots.bytes() } else { self.memory }
+        if self.is_recorded { self.state_bytes() } else { self.memory }
     }
 
     /// What the plan of the present part costs, if there is one.
@@ -231,10 +256,12 @@ impl Run {
         let all = self.steps.unwrap_or(0);
         if self.left.is_none() {
             self.adjoint = all;
+            self.set_joint(steps, all);
         }
         // For those who resume the run.
         if self.journal.is_some() && self.left.is_none() {
-            self.store(steps, all, LAST)?;
+            self.kept.free(HEAD)?;
+            self.store_whole(steps, all, LAST)?;
             self.note(steps)?;
         }
         self.kept.drop_points_from(all)?;
@@ -244,10 +271,11 @@ impl Run {
     /// The first state is the first point.
     fn keep_first<S: Steps>(&mut self, steps: &mut S) -> Result<(), Error<S::Error>> {
         self.state_bytes = steps.state_bytes();
-        self.kept.slots = Slots::new(self.state_bytes);
+        self.begin_rounded(steps)?;
+        self.kept.slots = Slots::new(self.stored_bytes);
         self.live = Some(0);
         let first = Slot::Memory(self.kept.slots.vacant());
-        self.store(steps, 0, first)?;
+        self.store_whole(steps, 0, first)?;
         Ok(self.kept.make_point(0, first)?)
     }
 
@@ -279,15 +307,26 @@ impl Run {
 
     /// Takes up a run that was left. Whether its first sweep was over: then the last state is live.
     fn go_on<S: Steps>(&mut self, steps: &mut S, left: Standing) -> Result<bool, Error<S::Error>> {
-        let Standing { steps: all, measured, adjoint } = left;
+        let Standing { steps: all, measured, precision, outline, adjoint } = left;
+        if precision != self.kept.precision.number() {
+            let what = "the run that was left kept its states with other digits: ask for the same precision as then";
+            return Err(Error::Disk(what.into()));
+        }
         let other = self.steps.zip(all).is_some_and(|(now, then)| now != then);
-        if measured.state_bytes != self.state_bytes || other {
+        if measured.whole_bytes != self.state_bytes || other {
             let what = "the run that was left had other states, or another number of steps";
             return Err(Error::Disk(what.into()));
         }
         (self.steps, self.measured) = (all.or(self.steps), Some(measured));
         let Some((at, _)) = adjoint else {
             self.left = None;
+            if let (Some(head), true) = (self.head, self.rounded.is_some()) {
+                // Other points have fewer digits.
+                self.load(steps, head, HEAD)?;
+                if !self.kept.points.contains_key(&head) {
+                    self.mark(steps, head)?;
+                }
+            }
             return Ok(false);
         };
         let Some(all) = all else {
@@ -296,12 +335,19 @@ impl Run {
         // The first sweep was over.
         self.load(steps, all, LAST)?;
         self.adjoint = at;
+        self.rounded
+            .iter_mut()
+            .for_each(|rounded| rounded.joint = outline.map(|outline| (at, outline)));
         self.kept.drop_points_from(at)?;
         Ok(true)
     }
 
     /// Writes where the run stands, from time to time.
     fn note<S: Steps>(&mut self, steps: &S) -> Result<(), Error<S::Error>> {
+        if self.journal.as_ref().is_some_and(Journal::is_due) {
+            self.store_head(steps)?;
+        }
+        let outline = self.joint();
         let (Some(journal), Some(disk), Some(measured)) =
             (&mut self.journal, &mut self.kept.disk, self.measured)
         else {
@@ -320,7 +366,8 @@ impl Run {
             steps.save_adjoint(&mut storage);
             adjoint = Some((self.adjoint, storage));
         }
-        journal.write(&Standing { steps: self.steps, measured, adjoint })?;
+        let precision = self.kept.precision.number();
+        journal.write(&Standing { steps: self.steps, measured, precision, outline, adjoint })?;
         Ok(())
     }
 
@@ -329,6 +376,9 @@ impl Run {
         let start = Instant::now();
         self.is_back = true;
         let ran = self.second_sweep(steps);
+        if ran.is_ok() {
+            self.find_effect(steps);
+        }
         self.done.time += start.elapsed();
         if let (Ok(()), Some(journal), Some(disk)) = (&ran, &self.journal, &mut self.kept.disk) {
             journal.remove();
@@ -354,6 +404,7 @@ impl Run {
                 continue;
             }
             if self.part.is_none() {
+                self.find_joint(steps)?;
                 self.begin_part(steps, self.adjoint)?;
             }
             if self.follow(steps)? {
@@ -365,251 +416,6 @@ impl Run {
             }
         }
         Ok(())
-    }
-
-    /// Records steps from the first one on, and the whole loop if that fits: then nothing else is to be done.
-    fn look<S: Steps>(&mut self, steps: &mut S) -> Result<bool, Error<S::Error>> {
-        let end = self.steps.unwrap_or(u64::MAX);
-        let known = self.measured.filter(|known| known.state_bytes == self.state_bytes);
-        let mut few = LOOKED_AT.min(end);
-        let mut recorded = self.record_first(steps, few, self.memory)?;
-        if recorded.is_none() && few > 1 {
-            // Not so many, but one may fit.
-            few = 1;
-            recorded = self.record_first(steps, few, self.memory)?;
-        }
-        if recorded.is_none() && self.tighten(steps) {
-            recorded = self.record_first(steps, few, self.memory)?;
-        }
-        let Some((mut at, mut measured)) = recorded else { return Err(self.too_small(0)) };
-        if let Some(bytes) = self.tight {
-            measured.record_bytes = measured.record_bytes.max(bytes);
-        } else if let Some(known) = known {
-            measured =
-                Measured { record_bytes: measured.record_bytes.max(known.record_bytes), ..known };
-        }
-        self.measured = Some(measured);
-        // The rest of it, as long as there is room.
-        let per_step = measured.record_bytes.max(1);
-        let unit = Plan::unit(&measured, self.memory);
-        let mut ended = at < few || at == end;
-        let mut marks = Vec::new();
-        let fits = |run: &Run, steps: &S| run.memory.saturating_sub(run.held(steps)) / per_step;
-        if let Some(end) = self.steps.filter(|end| fits(self, steps) >= end - at) {
-            marks = self.marks(at, end)?;
-            marks.push(end);
-            marks.reverse();
-        }
-        while !ended {
-            let to = match self.steps {
-                Some(_) => marks.pop().unwrap_or(at),
-                // Whole units, twice as many as there are.
-                None => at.saturating_add(at.max(unit).min(fits(self, steps))) / unit * unit,
-            };
-            if to <= at {
-                break;
-            }
-            match self.try_record(steps, at..to)? {
-                Some(now) => {
-                    ended = now < to || now == end;
-                    at = now;
-                }
-                None => {
-                    self.expect_more();
-                    break;
-                }
-            }
-            if self.journal.is_some() && !ended {
-                self.mark(steps, at)?;
-            }
-        }
-        self.is_recorded = ended;
-        if ended {
-            self.steps = Some(at);
-            self.expected = at;
-            return Ok(true);
-        }
-        steps.forget();
-        // What comes now begins here, if that is not too early.
-        let rooms = self.memory / Plan::slot_bytes(&measured);
-        if self.steps.is_none() && self.live.is_some() && at > 2 * LOOKED_AT && rooms >= 8 {
-            let place = self.kept.vacant(false);
-            self.store(steps, at, place)?;
-            self.kept.make_point(at, place)?;
-        }
-        if known.is_none() {
-            self.time(steps, few, self.memory)?;
-        }
-        Ok(false)
-    }
-
-    /// Records the first steps, where there is room; gives back how far that came, and what it took.
-    fn record_first<S: Steps>(
-        &mut self,
-        steps: &mut S,
-        few: u64,
-        memory: u64,
-    ) -> Result<Option<(u64, Measured)>, Error<S::Error>> {
-        steps.forget();
-        self.load_point(steps, 0)?;
-        let room = memory.saturating_sub(self.held(steps));
-        let begin = Instant::now();
-        self.live = None;
-        let Some(at) = steps.record(0..few, room).map_err(Error::Step)? else { return Ok(None) };
-        let record = nanoseconds(begin.elapsed()) / at.max(1);
-        self.live = Some(at);
-        self.done.recorded += at;
-        self.note_peak(steps);
-        self.kept.compare(steps, at, self.memory)?;
-        let record_bytes = steps.record_bytes().div_ceil(at.max(1));
-        let (advance, reverse) = (record, record.saturating_mul(2));
-        let state_bytes = self.state_bytes;
-        let measured = Measured { state_bytes, record_bytes, advance, record, reverse };
-        Ok(Some((at, measured)))
-    }
-
-    /// What the first steps take now that they have run once: before, everything was slow. And without being recorded.
-    fn time<S: Steps>(
-        &mut self,
-        steps: &mut S,
-        few: u64,
-        memory: u64,
-    ) -> Result<(), Error<S::Error>> {
-        let again = self.record_first(steps, few, memory)?;
-        steps.forget();
-        if let Some((_, again)) = again {
-            let known = self.measured.get_or_insert(again);
-            known.record_bytes = known.record_bytes.max(again.record_bytes);
-            (known.advance, known.record, known.reverse) =
-                (again.advance, again.record, again.reverse);
-        }
-        self.load_point(steps, 0)?;
-        self.advance(steps, 0..few)?;
-        Ok(())
-    }
-
-    /// Where the record of one step does not fit, it may do with loops inside that keep to a memory. Whether that is new.
-    fn tighten<S: Steps>(&mut self, steps: &mut S) -> bool {
-        // Half of what there is beside the first state and another one.
-        let bytes = self.memory.saturating_sub(self.state_bytes.saturating_mul(2)) / 2;
-        steps.forget();
-        if self.tight.is_some() || !steps.tighten(bytes) {
-            return false;
-        }
-        self.tight = Some(bytes);
-        if let Some(measured) = &mut self.measured {
-            measured.record_bytes = bytes;
-        }
-        true
-    }
-
-    /// Records take more than was expected.
-    fn expect_more(&mut self) {
-        self.is_surprised = true;
-        if let Some(measured) = &mut self.measured {
-            measured.record_bytes = measured.record_bytes.max(1).saturating_mul(2);
-        }
-    }
-
-    /// Where a run that can be resumed leaves points on disk.
-    fn marks<E>(&mut self, from: u64, end: u64) -> Result<Vec<u64>, Error<E>> {
-        let (Some(_), Some(measured)) = (&self.journal, self.measured) else {
-            return Ok(Vec::new());
-        };
-        let Some(disk) = self.disk_room()? else { return Ok(Vec::new()) };
-        let room = Room { memory: self.memory, disk: Some(disk), sums: MOST_SUMS };
-        let parts = Plan::parts(end - from, &measured, &room);
-        let mark =
-            |k: u64| from + (u128::from(end - from) * u128::from(k) / u128::from(parts)) as u64;
-        let mut marks: Vec<u64> = (1..parts).map(mark).collect();
-        marks.dedup();
-        marks.retain(|mark| *mark > from && *mark < end);
-        Ok(marks)
-    }
-
-    /// Leaves a point on disk.
-    fn mark<S: Steps>(&mut self, steps: &mut S, at: u64) -> Result<(), Error<S::Error>> {
-        let place = self.kept.vacant(true);
-        self.store(steps, at, place)?;
-        self.kept.make_point(at, place)?;
-        self.note(steps)
-    }
-
-    /// Goes on with the first sweep from the last point. Whether that was all; otherwise there is more to be done.
-    fn sweep<S: Steps>(&mut self, steps: &mut S) -> Result<bool, Error<S::Error>> {
-        let last = self.kept.point_before(u64::MAX);
-        let Some(end) = self.steps else { return self.sweep_on(steps) };
-        let mut at = last.map_or(0, |(step, _)| step);
-        let marks = self.marks(at, end)?;
-        if !marks.is_empty() {
-            self.load_point(steps, at)?;
-        }
-        for mark in marks {
-            let now = self.advance(steps, at..mark)?;
-            if now < mark {
-                return Err(Error::OtherEnd { before: end, now });
-            }
-            at = now;
-            self.mark(steps, at)?;
-        }
-        self.begin_part(steps, end)?;
-        self.follow(steps)
-    }
-
-    /// The first sweep of a loop whose end is not known.
-    fn sweep_on<S: Steps>(&mut self, steps: &mut S) -> Result<bool, Error<S::Error>> {
-        let Some(measured) = self.measured else { return Err(not_measured()) };
-        let disk = self.disk_room()?;
-        let (base, unit, in_memory, slots) = loop {
-            let Some((base, place)) = self.kept.point_before(u64::MAX) else {
-                return Err(Error::Schedule("the first state is gone".into()));
-            };
-            let room = Room { memory: self.memory_beside(place), disk, sums: MOST_SUMS };
-            let (unit, in_memory, slots) = Plan::online(&measured, &room);
-            if slots > 0 {
-                break (base, unit, in_memory, slots);
-            }
-            if !self.kept.drop_one() {
-                break (base, 1, 1, 1);
-            }
-        };
-        self.load_point(steps, base)?;
-        let step = |k: u64| base.saturating_add(k.saturating_mul(unit));
-        // The steps of what is in its slots.
-        let mut stored = vec![base];
-        for action in Online::new(slots)? {
-            match action {
-                Action::Store { step: 0, .. } => {}
-                Action::Store { step: k, slot: Slot::Memory(slot) } => {
-                    let place = self.kept.vacant(slot >= in_memory);
-                    self.store(steps, step(k), place)?;
-                    self.kept.make_point(step(k), place)?;
-                    stored.resize(stored.len().max(slot + 1), base);
-                    stored[slot] = step(k);
-                    self.note(steps)?;
-                }
-                Action::Free { slot: Slot::Memory(slot) } => {
-                    let step = stored.get(slot).filter(|step| **step != base);
-                    if let Some(place) = step.and_then(|step| self.kept.points.remove(step)) {
-                        self.kept.free(place)?;
-                    }
-                }
-                Action::Advance { from, to } => {
-                    let now = self.advance(steps, step(from)..step(to))?;
-                    if now < step(to) {
-                        self.steps = Some(now);
-                        return Ok(true);
-                    }
-                }
-                other => return Err(Error::Schedule(format!("{other:?} in the first sweep"))),
-            }
-            if self.is_less() {
-                // Those that are too many go.
-                while self.held(steps) > self.memory && self.kept.drop_one() {}
-                return Ok(false);
-            }
-        }
-        Ok(false)
     }
 
     /// Whether there is less memory than there was.
@@ -647,7 +453,7 @@ impl Run {
                 break;
             }
         }
-        self.kept.compare(steps, range.start, self.memory)?;
+        self.compare(steps, range.start)?;
         Ok(range.start)
     }
 
@@ -671,7 +477,7 @@ impl Run {
                 break;
             }
         }
-        self.kept.compare(steps, range.start, self.memory)?;
+        self.compare(steps, range.start)?;
         Ok(Some(range.start))
     }
 
@@ -714,9 +520,14 @@ impl Run {
         step: u64,
         place: Slot,
     ) -> Result<(), Error<S::Error>> {
-        self.kept.store(steps, (step, place), &mut self.done)?;
+        self.kept.store(steps, (step, place), None, &mut self.done)?;
         self.note_peak(steps);
-        self.kept.compare(steps, step, self.memory)
+        self.compare(steps, step)
+    }
+
+    /// Whether the live state is the one that it was before, where it should be.
+    fn compare<S: Steps>(&mut self, steps: &S, step: u64) -> Result<(), Error<S::Error>> {
+        if self.is_same() { self.kept.compare(steps, step, self.memory) } else { Ok(()) }
     }
 
     fn load<S: Steps>(
@@ -726,15 +537,19 @@ impl Run {
         place: Slot,
     ) -> Result<(), Error<S::Error>> {
         self.live = None;
-        self.kept.load(steps, (step, place), &mut self.done)?;
+        let is_same = self.kept.load(steps, (step, place), &mut self.done)?;
         self.live = Some(step);
+        self.came_from(step, is_same);
         Ok(())
     }
 
     /// Makes a point the live state, if it is not.
     fn load_point<S: Steps>(&mut self, steps: &mut S, step: u64) -> Result<(), Error<S::Error>> {
-        if self.live == Some(step) {
+        if self.live == Some(step) && (self.is_back || self.is_same()) {
             return Ok(());
+        }
+        if self.rounded.is_some() && !self.is_back {
+            return self.load_exactly(steps, step);
         }
         let Some(place) = self.kept.points.get(&step).copied() else {
             return Err(Error::Schedule(format!("state {step} is not stored")));
@@ -748,8 +563,15 @@ impl Run {
             return Ok(None);
         };
         // One for the last state, where that is kept.
-        let reserved = u64::from(self.journal.is_some() && !self.is_back);
-        let slots = (disk.room() / Disk::file_bytes(measured.state_bytes)).saturating_sub(reserved);
+        let mut reserved = 0;
+        if self.journal.is_some() && !self.is_back {
+            reserved = match self.rounded {
+                Some(_) => 2 * Disk::file_bytes(whole_size(self.state_bytes)),
+                None => Disk::file_bytes(self.state_bytes),
+            };
+        }
+        let room = disk.room().saturating_sub(reserved);
+        let slots = room / Disk::file_bytes(measured.state_bytes);
         if slots == 0 {
             return Ok(None);
         }
@@ -761,7 +583,7 @@ impl Run {
 
     /// Bytes of states and records.
     fn held<S: Steps>(&self, steps: &S) -> u64 {
-        self.kept.slots.bytes() + steps.record_bytes()
+        self.state_bytes() + steps.record_bytes()
     }
 
     fn note_peak<S: Steps>(&mut self, steps: &S) {

@@ -11,10 +11,10 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// How it begins: eight letters and a version.
-const MAGIC: [u8; 8] = *b"wngrtjn2";
+const MAGIC: [u8; 8] = *b"wngrtjn3";
 
 /// Numbers at its beginning.
-const WORDS: usize = 7;
+const WORDS: usize = 10;
 
 /// The least time between two of them, if nothing else is said.
 const BETWEEN: Duration = Duration::from_secs(1);
@@ -25,6 +25,10 @@ pub(crate) struct Standing {
     /// How many steps the loop has, if that is known.
     pub(crate) steps: Option<u64>,
     pub(crate) measured: Measured,
+    /// How states are kept.
+    pub(crate) precision: u64,
+    /// What is known of the state before the last step that is reversed, where states are shortened.
+    pub(crate) outline: Option<u64>,
     /// How far the adjoint has come, and what it is; nothing in the first sweep.
     pub(crate) adjoint: Option<(u64, Vec<u8>)>,
 }
@@ -64,12 +68,15 @@ impl Journal {
 
     /// Writes it.
     pub(crate) fn write(&mut self, standing: &Standing) -> Result<(), DiskError> {
-        let Standing { steps, measured, adjoint } = standing;
-        let Measured { state_bytes, record_bytes, advance, record, reverse } = *measured;
+        let Standing { steps, measured, precision, outline, adjoint } = standing;
+        let Measured { state_bytes, whole_bytes, record_bytes, advance, record, reverse } =
+            *measured;
         let mut bytes = Vec::new();
         let (at, state) = adjoint.as_ref().map_or((u64::MAX, &[][..]), |(at, a)| (*at, &a[..]));
         let steps = steps.unwrap_or(u64::MAX);
-        let words: [u64; WORDS] = [steps, at, state_bytes, record_bytes, advance, record, reverse];
+        let sizes = [steps, at, state_bytes, whole_bytes, record_bytes];
+        let others = [advance, record, reverse, *precision, outline.unwrap_or(u64::MAX)];
+        let words = [sizes, others].concat();
         words.into_iter().for_each(|word| bytes.extend(word.to_le_bytes()));
         bytes.extend(state);
         let header = stamp(MAGIC, self.owner, 0, &bytes);
@@ -86,15 +93,29 @@ impl Journal {
             bytes.split_at_checked(8 * WORDS).ok_or_else(|| refused("it is too short"))?;
         let words = words.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
         let words: Vec<u64> = words.collect();
-        let Ok([steps, at, state_bytes, record_bytes, advance, record, reverse]) =
-            <[u64; WORDS]>::try_from(words)
+        let Ok(
+            [
+                steps,
+                at,
+                state_bytes,
+                whole_bytes,
+                record_bytes,
+                advance,
+                record,
+                reverse,
+                precision,
+                outline,
+            ],
+        ) = <[u64; WORDS]>::try_from(words)
         else {
             return Err(refused("it is too short"));
         };
         let known = |word: u64| (word != u64::MAX).then_some(word);
         Ok(Standing {
             steps: known(steps),
-            measured: Measured { state_bytes, record_bytes, advance, record, reverse },
+            measured: Measured { state_bytes, whole_bytes, record_bytes, advance, record, reverse },
+            precision,
+            outline: known(outline),
             adjoint: known(at).map(|at| (at, state.to_vec())),
         })
     }

@@ -6,7 +6,7 @@
 //! # Reading order
 //!
 //! `steps` (what a loop must be able to do), `drive` (what is done with it), `plan` (which schedule), `kept` with `slots` and `disk`
-//! (where states lie), `journal` (where a run stands), `fingerprint` (how they are told apart), `watch` (what is shown), `invert` (loops that run
+//! (where states lie), `short` (states with fewer digits), `journal` (where a run stands), `fingerprint` (how they are told apart), `watch` (what is shown), `invert` (loops that run
 //! backwards).
 #![forbid(unsafe_code)]
 
@@ -22,6 +22,7 @@ mod journal;
 mod kept;
 mod outcome;
 mod plan;
+mod short;
 mod slots;
 mod steps;
 mod watch;
@@ -30,7 +31,8 @@ pub use disk::{Disk, DiskError, Folder};
 pub use drive::{LOOKED_AT, Run};
 pub use fingerprint::Fingerprint;
 pub use invert::{Distance, Drift, InvertError, Inverted, Unstep, Unwound};
-pub use outcome::{Done, Error};
+pub use outcome::{Done, Error, Shortened};
 pub use plan::{Forecast, Measured};
+pub use short::Precision;
 pub use steps::Steps;
 pub use watch::{Seen, Watch};

@@ -2,6 +2,7 @@
 
 use crate::disk::DiskError;
 use crate::plan::Forecast;
+use crate::short::Precision;
 use std::time::Duration;
 use wengert_schedule::Impossible;
 
@@ -41,6 +42,16 @@ pub enum Error<E> {
         "the state before step {0} was another one when the loop ran again: something that a step reads has changed, or it does not do the same twice"
     )]
     OtherState(u64),
+    /// The loop went another way when it was run from a state with fewer digits.
+    #[error(
+        "run again from a state kept as {precision}, the loop went another way before step {step}: it ended elsewhere, or a counter or the size of an array is another one; keep states with more digits, or exactly"
+    )]
+    Astray {
+        /// How states are kept.
+        precision: Precision,
+        /// Where that was found.
+        step: u64,
+    },
     /// Something is wrong with the disk.
     #[error("{0}")]
     Disk(String),
@@ -62,7 +73,7 @@ impl<E> From<Impossible> for Error<E> {
 }
 
 /// What a run has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Done {
     /// Steps of the loop.
     pub steps: u64,
@@ -84,6 +95,30 @@ pub struct Done {
     pub time: Duration,
     /// What they were expected to take, when the way was chosen.
     pub forecast: Option<Forecast>,
+    /// What was done to states that are kept with fewer digits, where that was asked for.
+    pub shortened: Option<Shortened>,
+}
+
+/// States kept with fewer digits, and what that does to the gradient.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Shortened {
+    /// How their floats are kept.
+    pub precision: Precision,
+    /// How many states were stored so. None, where there is nothing to be shortened, or it spares nothing.
+    pub states: u64,
+    /// How many were stored as they are, because a number is too large for the shorter kind.
+    pub too_large: u64,
+    /// The largest change of a number in a stored state, relative to the largest number in that state.
+    pub rounding: f64,
+    /// Ranges of steps that were reversed with what was computed from such states.
+    pub reversals: u64,
+    /// How many of them were reversed a second time, from an exact copy.
+    pub compared: u64,
+    /// The largest difference that this made to the adjoint behind one of them, relative to its largest number.
+    pub largest: f64,
+    /// About how far the gradient is from the exact one at most, relative to its largest number; nothing where no range was compared.
+    /// What a loop does to differences further on its way back is not known: one that forgets them ends with less.
+    pub effect: Option<f64>,
 }
 
 impl Done {

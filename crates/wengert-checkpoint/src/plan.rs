@@ -32,11 +32,16 @@ const FOR_DISK: u64 = 20;
 /// The least time that a unit should take, in nanoseconds: less, and carrying out actions would take longer than steps.
 const WORTH: u64 = 20_000;
 
+/// The most exact copies of shortened states.
+const MOST_COPIES: usize = 3;
+
 /// What is known of a loop from running a few of its steps. Times are in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measured {
-    /// What a state takes.
+    /// What a state takes where it is stored.
     pub state_bytes: u64,
+    /// What it takes before it is shortened; the same where it is not.
+    pub whole_bytes: u64,
     /// What the record of a step takes.
     pub record_bytes: u64,
     /// To run a step.
@@ -71,7 +76,7 @@ impl Measured {
     /// What a loop of so many steps takes in so many bytes of memory; nothing where they do not hold a state and the record of one
     /// step.
     pub fn forecast(&self, steps: u64, memory: u64) -> Option<Forecast> {
-        let everything = self.record_bytes.saturating_mul(steps).saturating_add(self.state_bytes);
+        let everything = self.record_bytes.saturating_mul(steps).saturating_add(self.least_bytes());
         if everything <= memory {
             let step = u128::from(self.record) + u128::from(self.reverse);
             let evaluations = u128::from(steps);
@@ -81,14 +86,42 @@ impl Measured {
                 time: step * evaluations,
             });
         }
-        let room = Room { memory, disk: None, sums: FEW_SUMS };
-        Plan::new(steps, self, &room).ok().map(|plan| plan.forecast(self))
+        let beside = self.whole_states(memory);
+        let room = Room { memory: memory.saturating_sub(beside), disk: None, sums: FEW_SUMS };
+        let forecast = Plan::new(steps, self, &room).ok()?.forecast(self);
+        Some(Forecast { peak_bytes: forecast.peak_bytes.saturating_add(beside), ..forecast })
+    }
+
+    /// Whether states are shortened.
+    fn is_short(&self) -> bool {
+        self.state_bytes != self.whole_bytes
+    }
+
+    /// The first state, and what it takes to shorten others.
+    pub fn least_bytes(&self) -> u64 {
+        self.whole_bytes.saturating_mul(if self.is_short() { 2 } else { 1 })
+    }
+
+    /// What is held of whole states beside those that are shortened.
+    fn whole_states(&self, memory: u64) -> u64 {
+        if !self.is_short() {
+            return 0;
+        }
+        let copies = copies(memory, self.whole_bytes) as u64;
+        let least = self.least_bytes().saturating_sub(self.state_bytes);
+        least.saturating_add(copies.saturating_mul(self.whole_bytes))
     }
 
     /// Whether keeping states of so many steps spares nothing: one takes as much as all records.
     pub fn is_of_no_use(&self, steps: u64) -> bool {
         self.state_bytes >= self.record_bytes.saturating_mul(steps)
     }
+}
+
+/// Of how many shortened states exact copies are held, so that what shortening does is known: they take at most an eighth of the memory.
+pub(crate) fn copies(memory: u64, whole_bytes: u64) -> usize {
+    let fit = memory / 8 / whole_bytes.max(1);
+    usize::try_from(fit).unwrap_or(usize::MAX).min(MOST_COPIES)
 }
 
 /// A schedule and how it is carried out.

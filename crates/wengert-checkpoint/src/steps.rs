@@ -1,6 +1,7 @@
 //! What a loop must be able to do.
 
 use crate::fingerprint::Fingerprint;
+use crate::short::tidy;
 use std::ops::Range;
 
 /// A loop that runs in pieces and is reversed in pieces.
@@ -16,7 +17,7 @@ pub trait Steps {
     type Error;
 
     /// Runs the steps of a range without recording them. Gives back the state that is live then: the end of the range, or an earlier
-    /// one after which there is no step.
+    /// one after which there is no step; a later one where the loop had ended at the end of the range and does not any more.
     fn advance(&mut self, range: Range<u64>) -> Result<u64, Self::Error>;
 
     /// Runs the steps of a range and records each of them. Gives back as much as [`Steps::advance`]; nothing where the records would take
@@ -59,6 +60,33 @@ pub trait Steps {
     /// Makes an adjoint that was saved the one to go on with.
     fn load_adjoint(&mut self, _from: &[u8]) -> Result<(), Self::Error> {
         Ok(())
+    }
+
+    /// Which of the bytes that [`Steps::save`] writes of the live state are floats of eight bytes, the lowest first: ranges in their
+    /// order. They may be kept with fewer digits, where that is asked for ([`Run::keeping`](crate::Run::keeping)); all other
+    /// bytes are kept as they are. Where it is not given, there are none.
+    fn floats(&self) -> Vec<Range<usize>> {
+        Vec::new()
+    }
+
+    /// A number that depends on what must not differ in a live state that was reached from one with fewer digits: counters, the
+    /// sizes of arrays. Where it is not given, those are all bytes of a state but its floats.
+    fn outline(&self) -> u64 {
+        let mut copy = vec![0; usize::try_from(self.state_bytes()).unwrap_or(usize::MAX)];
+        self.save(&mut copy);
+        for range in tidy(self.floats(), copy.len()) {
+            copy[range].fill(0);
+        }
+        let mut print = Fingerprint::new();
+        print.bytes(&copy);
+        print.finish()
+    }
+
+    /// Which of the bytes that [`Steps::save_adjoint`] writes are floats of eight bytes. Adjoints of states, and what the way back only
+    /// adds to, are in ranges of their own. Where it is not given, all bytes are one range.
+    fn adjoint_floats(&self) -> Vec<Range<usize>> {
+        let bytes = usize::try_from(self.adjoint_bytes()).unwrap_or(usize::MAX);
+        std::iter::once(0..bytes).collect()
     }
 
     /// A number that tells the live state from others; see [`Fingerprint`]. Where it is not given, the state is copied for it.

@@ -110,9 +110,10 @@ impl Run {
 
     /// The memory that points leave, but for one, which is part of what follows.
     pub(super) fn memory_beside(&self, base: Slot) -> u64 {
-        let left = self.memory.saturating_sub(self.kept.slots.bytes());
+        let held = self.state_bytes().saturating_add(self.reserved());
+        let left = self.memory.saturating_sub(held);
         match base {
-            Slot::Memory(_) => left.saturating_add(self.state_bytes),
+            Slot::Memory(_) => left.saturating_add(self.stored_bytes),
             Slot::Disk(_) => left,
         }
     }
@@ -153,17 +154,16 @@ impl Run {
                     let (from, to) = (part.step(from), part.step(to));
                     let now = self.advance(steps, from..to)?;
                     if now != to {
-                        return Err(Error::OtherEnd { before: self.steps.unwrap_or(to), now });
+                        return Err(self.other_end(now));
                     }
                 }
                 Action::Record { from, to } => {
                     let range = part.step(from)..part.step(to);
                     let length = range.end - range.start;
+                    let begin = self.outline(steps);
                     match self.try_record(steps, range.clone())? {
-                        Some(now) if now == range.end => {}
-                        Some(now) => {
-                            return Err(Error::OtherEnd { before: self.steps.unwrap_or(now), now });
-                        }
+                        Some(now) if now == range.end => self.note_record(steps, range, begin),
+                        Some(now) => return Err(self.other_end(now)),
                         None => {
                             self.expect_more();
                             let is_least = self.give_up(steps)? && length == 1;
@@ -182,7 +182,10 @@ impl Run {
                         || matches!((place, slot), (Slot::Disk(_), _) | (_, Slot::Disk(_)))
                     {
                         place = self.kept.vacant(matches!(slot, Slot::Disk(_)));
-                        self.store(steps, step, place)?;
+                        if !self.try_store(steps, step, place)? {
+                            self.give_up(steps)?;
+                            return Ok(false);
+                        }
                     }
                     if let Some(part) = &mut self.part {
                         part.places.set(slot, step, place);
@@ -207,7 +210,7 @@ impl Run {
                 Action::PrimalDone => {}
                 Action::Reverse { from, to } => {
                     let range = part.step(from)..part.step(to);
-                    self.reverse(steps, range)?;
+                    self.reverse_recorded(steps, range)?;
                 }
             }
             if self.is_less() {
@@ -222,6 +225,7 @@ impl Run {
     /// with.
     pub(super) fn give_up<S: Steps>(&mut self, steps: &mut S) -> Result<bool, Error<S::Error>> {
         steps.forget();
+        self.rounded.iter_mut().for_each(|rounded| rounded.forget());
         (self.live, self.is_recorded) = (None, false);
         let Some(part) = self.part.take() else { return Ok(true) };
         let mut others = part.places.all(&self.kept);
