@@ -467,6 +467,7 @@ impl Run {
             let (from, to) = (range.start, self.piece(&range, |measured| measured.record));
             let room = self.memory.saturating_sub(self.held(steps));
             self.live = None;
+            self.room_for_records(steps, to - from);
             let now = steps.record(from..to, room).map_err(Error::Step)?;
             self.done.recorded += now.unwrap_or(from).saturating_sub(from);
             self.note_peak(steps);
@@ -520,9 +521,32 @@ impl Run {
         step: u64,
         place: Slot,
     ) -> Result<(), Error<S::Error>> {
+        self.room_for_state(steps, place);
         self.kept.store(steps, (step, place), None, &mut self.done)?;
         self.note_peak(steps);
         self.compare(steps, step)
+    }
+
+    /// Before a state is stored: where memory has to be found for it, records keep less for others to come.
+    fn room_for_state<S: Steps>(&mut self, steps: &mut S, place: Slot) {
+        let Slot::Memory(slot) = place else { return };
+        let slots = &self.kept.slots;
+        if slots.lacks(slot, self.state_bytes) {
+            let taken =
+                slots.bytes().saturating_add(slots.unused()).saturating_add(self.state_bytes);
+            steps.spare(self.memory.saturating_sub(taken));
+        }
+    }
+
+    /// Before steps are recorded: where they need it, memory that holds no state is given back.
+    fn room_for_records<S: Steps>(&mut self, steps: &mut S, count: u64) {
+        let each = self.measured.map_or(u64::MAX, |measured| measured.record_bytes);
+        let wanted = self.held(steps).saturating_add(each.saturating_mul(count));
+        let slots = &mut self.kept.slots;
+        if slots.unused() > 0 && wanted.saturating_add(slots.unused()) > self.memory {
+            slots.shrink();
+            steps.spare(self.memory.saturating_sub(slots.bytes() + slots.unused()));
+        }
     }
 
     /// Whether the live state is the one that it was before, where it should be.

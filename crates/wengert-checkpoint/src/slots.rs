@@ -13,7 +13,8 @@ const BLOCK: usize = 16 << 10;
 pub(crate) struct Slots {
     /// The size of states in blocks.
     usual: usize,
-    blocks: Vec<Box<[u8]>>,
+    /// Those that were needed and are not too many.
+    blocks: Vec<Option<Box<[u8]>>>,
     /// Those of another size, by their places.
     others: HashMap<usize, Box<[u8]>>,
     /// One more than the step of the state at each place, 0 where there is none.
@@ -21,6 +22,8 @@ pub(crate) struct Slots {
     /// Places that held something and do no more; some may again.
     freed: Vec<usize>,
     bytes: u64,
+    /// Bytes of blocks.
+    in_blocks: u64,
 }
 
 impl Slots {
@@ -57,14 +60,17 @@ impl Slots {
             self.others.insert(slot, blank(bytes)?);
         }
         let (block, at) = (slot / self.in_block(), slot % self.in_block() * self.usual);
-        while bytes == self.usual && self.blocks.len() <= block {
-            self.blocks.push(blank(self.in_block().checked_mul(bytes)?)?);
+        if self.lacks(slot, bytes as u64) {
+            let size = self.in_block().checked_mul(bytes)?;
+            self.blocks.resize_with(self.blocks.len().max(block + 1), || None);
+            self.blocks[block] = Some(blank(size)?);
+            self.in_blocks += size as u64;
         }
         self.steps[slot] = step.checked_add(1)?;
         self.bytes += bytes as u64;
         match self.others.get_mut(&slot) {
             Some(other) => Some(other),
-            None => Some(&mut self.blocks[block][at..at + bytes]),
+            None => Some(&mut self.blocks[block].as_mut()?[at..at + bytes]),
         }
     }
 
@@ -75,7 +81,31 @@ impl Slots {
             return Some(other);
         }
         let at = slot % self.in_block() * self.usual;
-        Some(&self.blocks[slot / self.in_block()][at..at + self.usual])
+        Some(&self.blocks[slot / self.in_block()].as_ref()?[at..at + self.usual])
+    }
+
+    /// Whether memory has to be found for a state of so many bytes to be held at a place.
+    pub(crate) fn lacks(&self, slot: usize, bytes: u64) -> bool {
+        let block = self.blocks.get(slot / self.in_block());
+        bytes == self.usual as u64 && block.is_none_or(Option::is_none)
+    }
+
+    /// Bytes of memory that hold no state.
+    pub(crate) fn unused(&self) -> u64 {
+        let others = self.others.values().map(|other| other.len() as u64).sum::<u64>();
+        (self.in_blocks + others).saturating_sub(self.bytes)
+    }
+
+    /// Gives back memory in which there is no state.
+    pub(crate) fn shrink(&mut self) {
+        let (in_block, steps) = (self.in_block(), &self.steps);
+        for (k, block) in self.blocks.iter_mut().enumerate() {
+            let places = k * in_block..(k + 1) * in_block;
+            let is_empty = places.into_iter().all(|slot| steps.get(slot).is_none_or(|s| *s == 0));
+            if let Some(block) = block.take_if(|_| is_empty) {
+                self.in_blocks -= block.len() as u64;
+            }
+        }
     }
 
     /// The step before which the state at a place was.

@@ -31,6 +31,10 @@ pub trait Steps {
     /// Drops all records.
     fn forget(&mut self);
 
+    /// All records may take so many bytes from now on, those that there are and storage kept for others. What is kept beyond that is
+    /// to be given back.
+    fn spare(&mut self, _bytes: u64) {}
+
     /// From now on the record of a step takes so many bytes at most, about, because loops inside it keep to a memory as well. There are
     /// no records when this is asked for. Whether that can be done.
     fn tighten(&mut self, _bytes: u64) -> bool {

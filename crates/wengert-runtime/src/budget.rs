@@ -35,6 +35,7 @@ use std::sync::Arc;
 use wengert_checkpoint::{Done, Error, Folder, LOOKED_AT, Run, Steps, Watch};
 use wengert_core::fault::FaultKind;
 use wengert_core::ir::{Phase, Type};
+use wengert_core::ops::room;
 
 /// The loops of a run that have been recorded and not yet reversed, and what is left of the memory.
 #[derive(Debug, Default)]
@@ -193,8 +194,9 @@ struct Loop<'c, 'p> {
     adjoints: Vec<(usize, Type)>,
     /// The words of what is carried; those of arrays belong to the loop.
     live: Vec<u64>,
-    /// The tape.
+    /// The tape, and how far it was written.
     top: u64,
+    touched: u64,
     /// The words of what the second sweep carries.
     back: Vec<u64>,
     /// Arrays in `back` belong to the loop, after its first call.
@@ -238,6 +240,9 @@ pub(crate) unsafe fn drive<'p>(
     let context = unsafe { &mut *context };
     let budget = &mut context.budget;
     (budget.is_inside, budget.is_shut, budget.memory) = (is_inner, false, memory);
+    if !is_inner {
+        room::keep_as_usual();
+    }
     match ran {
         Ok(()) => 0,
         Err(Error::Step(status)) => status,
@@ -293,6 +298,7 @@ impl<'c, 'p> Of<'c, 'p> {
             adjoints: values(&shape.reverse, 3, shape.state),
             live: Vec::new(),
             top: place.base,
+            touched: place.base,
             back: Vec::new(),
             owns_back: false,
             ranges: Vec::new(),
@@ -460,7 +466,7 @@ impl<'c, 'p> Of<'c, 'p> {
         let way = Way::new(self.plan.reverse, reverse, 3, shape.state, &frame[fixed]);
         (steps.reverse, steps.outputs) = (Some(way), outputs);
         steps.back = frame[stated].to_vec();
-        steps.top = frame[tape];
+        (steps.top, steps.touched) = (frame[tape], frame[tape]);
         (steps.first, steps.tight, steps.back_from) = (first, tight, frame[0] as i64);
         steps.find_records();
         let (done, measured, taken_back) = match run {
@@ -612,6 +618,17 @@ impl Steps for Loop<'_, '_> {
         self.ranges.clear();
     }
 
+    fn spare(&mut self, bytes: u64) {
+        let taken = self.record_bytes();
+        let whole = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        room::keep(whole(taken), whole(bytes));
+        if self.touched - self.place.base > bytes {
+            let (top, touched) = (self.top as usize, self.touched as usize);
+            self.context_mut().tapes.give_back_above(top, touched);
+            self.touched = self.top;
+        }
+    }
+
     fn tighten(&mut self, bytes: u64) -> bool {
         let can = self.shape.inside > 0 && bytes > 0;
         self.tight = can.then_some(bytes);
@@ -692,6 +709,8 @@ impl Loop<'_, '_> {
         let context = self.context_mut();
         context.tape_limit = limit;
         let made = context.arrays.watched();
+        let reached = if ran.is_ok() { self.top } else { limit.min(allowed) as u64 };
+        self.touched = self.touched.max(reached);
         match ran {
             Ok(now) => {
                 self.note_range(start);

@@ -30,6 +30,9 @@ const SMALL_PAGES: usize = 2 << 20;
 /// Tapes kept in the pool; address space is not endless.
 const POOLED: usize = 16;
 
+/// What is given back to the system comes in units of this.
+const PAGE: usize = 64 << 10;
+
 static POOL: Mutex<Vec<Tape>> = Mutex::new(Vec::new());
 
 /// A tape taken from the pool; goes back when dropped.
@@ -76,6 +79,15 @@ impl Lease {
     /// Says how many bytes were written at most, so that only touched pages are handed back.
     pub fn used(&mut self, bytes: u64) {
         self.used = usize::try_from(bytes).unwrap_or(self.limit).min(self.limit);
+    }
+
+    /// Gives pages back to the system, of a tape that holds `top` bytes and was written up to `touched`.
+    pub fn give_back_above(&mut self, top: usize, touched: usize) {
+        if let Some(tape) = &mut self.tape {
+            tape.resident = tape.resident.max(touched.min(self.limit));
+            // Whole pages.
+            tape.trim(top.next_multiple_of(PAGE));
+        }
     }
 
     /// The address of the empty tape.
@@ -145,7 +157,6 @@ impl Tape {
 
     /// Hands pages beyond `keep` bytes back; `false` where the system cannot.
     fn trim(&mut self, keep: usize) -> bool {
-        const PAGE: usize = 64 << 10;
         let keep = keep / PAGE * PAGE;
         if self.resident <= keep {
             return true;
@@ -153,8 +164,8 @@ impl Tape {
         #[cfg(unix)]
         {
             let length = self.resident.next_multiple_of(PAGE).min(self.map.len()) - keep;
-            // SAFETY: the pages become zeros. Nobody holds a reference into the map: the lease that
-            // gave out its address is being dropped, and its run has ended.
+            // SAFETY: the pages become zeros. Nobody holds a reference into the map: either the lease that
+            // gave out its address is being dropped, and its run has ended, or the tape ends below them.
             let done = unsafe {
                 self.map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, keep, length)
             };

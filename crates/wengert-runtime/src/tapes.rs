@@ -65,6 +65,14 @@ impl Tapes {
         self.find(top).map_or(usize::MAX / 2, |k| self.open[k].base)
     }
 
+    /// Gives the pages behind this top back to the system, of a tape that was written up to `touched`.
+    pub(crate) fn give_back_above(&mut self, top: usize, touched: usize) {
+        if let Some(k) = self.find(top) {
+            let Open { lease, base, .. } = &mut self.open[k];
+            lease.give_back_above(top - *base, touched.saturating_sub(*base));
+        }
+    }
+
     /// A tape stands at this top.
     pub(crate) fn note(&mut self, top: usize) {
         if let Some(k) = self.find(top) {

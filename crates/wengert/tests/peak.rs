@@ -2,7 +2,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use wengert::{Backend, Function, Options};
+use wengert::{Array, Backend, Function, Options};
 
 /// Counts bytes that are allocated, and the most there were.
 struct Counting;
@@ -42,6 +42,23 @@ fn resident() -> Option<u64> {
 
 /// One test, because what is counted is of the whole process.
 #[test]
+fn within_the_budget() {
+    ten_million_iterations_in_one_mebibyte();
+    arrays_in_three_mebibytes();
+}
+
+/// The most bytes that were allocated while something ran, beyond those before.
+fn most(run: impl FnOnce()) -> u64 {
+    let before = NOW.load(Ordering::Relaxed);
+    most_beyond(before, run)
+}
+
+fn most_beyond(before: usize, run: impl FnOnce()) -> u64 {
+    MOST.store(NOW.load(Ordering::Relaxed), Ordering::Relaxed);
+    run();
+    (MOST.load(Ordering::Relaxed) - before) as u64
+}
+
 fn ten_million_iterations_in_one_mebibyte() {
     const MEMORY: u64 = 1 << 20;
     let source = std::fs::read_to_string("../../examples/workload_c.py").unwrap();
@@ -54,15 +71,42 @@ fn ten_million_iterations_in_one_mebibyte() {
     };
     // What it takes to compile, and to run at all.
     gradient(10_000);
-    let (before, seen) = (NOW.load(Ordering::Relaxed), resident());
-    MOST.store(before, Ordering::Relaxed);
-    let all = gradient(10_000_000);
-    assert!(all.stats.run_again > 9_000_000, "{}", all.stats.run_again);
+    let (seen, mut tape) = (resident(), 0);
+    let allocated = most(|| {
+        let stats = gradient(10_000_000).stats;
+        assert!(stats.run_again > 9_000_000, "{}", stats.run_again);
+        tape = stats.tape_bytes;
+    });
     // The tape is not the allocator's.
-    let most = (MOST.load(Ordering::Relaxed) - before) as u64 + all.stats.tape_bytes;
-    println!("{most} bytes; {:?}", all.stats.loops);
+    let most = allocated + tape;
     assert!(most <= MEMORY + MEMORY / 20, "{most} bytes");
     if let (Some(before), Some(after)) = (seen, resident()) {
         assert!(after - before <= MEMORY + (4 << 20), "{} bytes more", after - before);
+    }
+}
+
+/// States that are no longer needed make room for records, and the other way round.
+fn arrays_in_three_mebibytes() {
+    const MEMORY: u64 = 3 << 20;
+    let source = std::fs::read_to_string("../../examples/workload_d2.py").unwrap();
+    let options = Options { backend: Backend::Jit, memory: Some(MEMORY), ..Options::default() };
+    let react = Function::from_source(source, "react").unwrap().with_options(options);
+    let gradient = |n: i64| {
+        let cells = Array::new([80, 80], (0..6400).map(|k| f64::from(k % 7)).collect()).unwrap();
+        let stats = react.value_and_grad((cells, n), "u").unwrap().stats;
+        (stats.run_again, stats.tape_bytes)
+    };
+    // What it takes to compile; and to run at all.
+    gradient(1);
+    let least = most(|| _ = gradient(1));
+    // Storage that is kept for the next run counts.
+    let before = NOW.load(Ordering::Relaxed);
+    for n in [300, 1000, 3000] {
+        let (mut again, mut tape) = (0, 0);
+        let allocated = most_beyond(before, || (again, tape) = gradient(n)) + tape - least;
+        println!("{n} iterations: {allocated} bytes");
+        assert!(again > n as u64 / 2, "{again}");
+        assert!(allocated <= MEMORY + MEMORY / 20, "{n} iterations: {allocated} bytes");
+        assert!(allocated >= MEMORY / 2, "{n} iterations: {allocated} bytes");
     }
 }

@@ -8,6 +8,7 @@ const SECOND: Tests = &[(WHOLE, "examples"), (WHOLE, "outputs"), (RUNTIME, "diff
 const WRITTEN: Tests = &[(RUNTIME, "lib"), (WHOLE, "outputs")];
 const OUTPUTS: Tests = &[(WHOLE, "outputs"), (RUNTIME, "differential")];
 const DRIVEN: Tests = &[(CHECKPOINT, "drive"), (WHOLE, "examples"), (RUNTIME, "differential")];
+const COUNTED: Tests = &[(WHOLE, "peak")];
 const PLACED: Tests = &[(CORE, "filetests"), (WHOLE, "examples"), (RUNTIME, "differential")];
 
 pub(super) const FAULTS: &[Fault] = &[
@@ -114,5 +115,21 @@ pub(super) const FAULTS: &[Fault] = &[
         from: "            if let Some(place) = to.split_off_mut(..elements.len()) {\n                place.copy_from_slice(elements);",
         to: "            if let Some(place) = to.split_off_mut(..elements.len()) {\n                place[..elements.len() / 2].copy_from_slice(&elements[..elements.len() / 2]);",
         tests: SECOND,
+    },
+    // Memory in which states were stays theirs.
+    Fault {
+        name: "memory-states-stay",
+        file: "crates/wengert-checkpoint/src/drive.rs",
+        from: "            slots.shrink();\n",
+        to: "",
+        tests: COUNTED,
+    },
+    // Storage of records is kept for others, however much there is.
+    Fault {
+        name: "memory-records-stay",
+        file: "crates/wengert-runtime/src/budget.rs",
+        from: "        room::keep(whole(taken), whole(bytes));\n",
+        to: "        room::keep(whole(taken), whole(u64::MAX - bytes));\n",
+        tests: COUNTED,
     },
 ];

@@ -188,6 +188,7 @@ impl Run {
             return Ok(false);
         }
         self.count(&packed);
+        self.room_for_state(steps, place);
         self.kept.store(steps, (step, place), Some(&packed), &mut self.done)?;
         let held = self.held(steps).saturating_add(self.state_bytes);
         if let (Some(rounded), false) = (&mut self.rounded, packed.is_same || !is_same)
@@ -229,6 +230,7 @@ impl Run {
             return self.store(steps, step, place);
         }
         let packed = self.kept.pack(steps, true, true)?;
+        self.room_for_state(steps, place);
         self.kept.store(steps, (step, place), Some(&packed), &mut self.done)?;
         self.note_peak(steps);
         self.compare(steps, step)

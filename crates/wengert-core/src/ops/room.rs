@@ -47,6 +47,8 @@ struct Spare {
     more: usize,
     /// Whether there was too little left once: then nobody asks again.
     refused: bool,
+    /// What may be kept at most for the time being.
+    most: Option<usize>,
 }
 
 impl Spare {
@@ -58,6 +60,9 @@ impl Spare {
     /// The same, where the system has that much left.
     fn takes_of(&mut self, bytes: usize, available: Option<Available>) -> bool {
         let wanted = self.bytes + bytes;
+        if let Some(most) = self.most {
+            return wanted <= most;
+        }
         if wanted > KEEP + self.more && wanted <= KEEP_MOST && !self.refused {
             let enough = (self.more + 2 * KEEP) as u64 * LITTLE;
             let left = available.and_then(|available| available());
@@ -130,6 +135,28 @@ pub fn give_back(storage: Vec<f64>) {
     });
 }
 
+/// What is given back is kept for the time being as long as it is no more than `most`, of which there is `now` already; what is there
+/// and does not fit in goes back to the system.
+pub fn keep(now: usize, most: usize) {
+    let _ = SPARE.try_with(|spare| {
+        let spare = &mut *spare.borrow_mut();
+        spare.most = Some(most);
+        let room = most.saturating_sub(now);
+        for (n, storage) in &mut spare.by_size {
+            let bytes = n * size_of::<f64>();
+            let many = spare.bytes.saturating_sub(room).div_ceil(bytes.max(1)).min(storage.len());
+            storage.truncate(storage.len() - many);
+            spare.bytes -= many * bytes;
+        }
+        spare.by_size.retain(|_, storage| !storage.is_empty());
+    });
+}
+
+/// As much is kept as usual.
+pub fn keep_as_usual() {
+    let _ = SPARE.try_with(|spare| spare.borrow_mut().most = None);
+}
+
 /// Storage for exactly so many elements that has been given back.
 fn spare<T: 'static>(n: usize) -> Option<Vec<T>> {
     let mut none: Option<Vec<T>> = None;
@@ -155,6 +182,34 @@ fn kept(n: usize) -> Option<Vec<f64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn less_is_kept_for_a_while() {
+        let some = || {
+            let mut storage: Vec<f64> = vector(10_000);
+            storage.resize(10_000, 1.0);
+            storage
+        };
+        let kept = || SPARE.with(|spare| spare.borrow().bytes);
+        let (a, b, c) = (some(), some(), some());
+        give_back(a);
+        give_back(b);
+        assert_eq!(kept(), 160_000);
+        // One of them fits beside what there is.
+        keep(20_000, 100_000);
+        assert_eq!(kept(), 80_000);
+        give_back(c);
+        assert_eq!(kept(), 80_000);
+        let a = some();
+        assert_eq!(kept(), 0);
+        give_back(a);
+        assert_eq!(kept(), 80_000);
+        keep(0, 0);
+        assert_eq!(kept(), 0);
+        keep_as_usual();
+        give_back(some());
+        assert_eq!(kept(), 80_000);
+    }
 
     #[test]
     fn storage_is_used_again() {
