@@ -44,9 +44,8 @@ fn random(count: usize) -> Vec<(Module, Vec<Val>)> {
 #[test]
 fn random_loops_go_there_and_back_alike() {
     let programs = random(40);
-    let around = |(module, _): &(Module, Vec<Val>)| {
-        coupling::there_and_back(module, "f.record").to_string()
-    };
+    let around =
+        |(module, _): &(Module, Vec<Val>)| coupling::there_and_back(module, "f.record").to_string();
     let texts: Vec<String> = programs.iter().map(around).collect();
     for (both, (_, args)) in Both::all(&texts).iter().zip(&programs) {
         let args: Vec<Arg> = args.iter().filter_map(Arg::from_val).collect();
@@ -86,7 +85,8 @@ fn gradients_of_random_loops_that_are_taken_back() {
                 Err(fault) => assert!(matches!(fault.kind, FaultKind::Drift(_)), "{fault}"),
                 Ok(_) => {
                     let drift = stats.loops.iter().filter_map(|of| of.taken_back);
-                    let drift = drift.fold(0.0, |most: f64, (done, _)| most.max(done.drift.relative));
+                    let drift =
+                        drift.fold(0.0, |most: f64, (done, _)| most.max(done.drift.relative));
                     for (x, y) in floats(&ran).iter().zip(&sizes) {
                         let allowed = (1e6 * drift + 1e-9) * most;
                         assert!((x - y).abs() <= allowed, "{x} {y}: {drift}, {most}\n{module}");
