@@ -1,5 +1,6 @@
 //! The faults, by where they are planted: see `faults`.
 
+mod back;
 mod core;
 mod runtime;
 mod schedule;
@@ -17,5 +18,5 @@ type Tests = &'static [(&'static str, &'static str)];
 
 /// Every fault.
 pub(crate) fn all() -> impl Iterator<Item = &'static Fault> {
-    [core::FAULTS, runtime::FAULTS, schedule::FAULTS].into_iter().flatten()
+    [core::FAULTS, runtime::FAULTS, schedule::FAULTS, back::FAULTS].into_iter().flatten()
 }

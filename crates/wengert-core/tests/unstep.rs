@@ -115,3 +115,36 @@ fn what_keeps_its_value_needs_no_rule() {
     // Two steps forward and two back change places twice.
     assert_eq!(floats(&back)[2], 9.0);
 }
+
+#[test]
+fn what_is_made_again_is_that_of_the_iteration_before() {
+    // The force depends on the time as well.
+    let text = "func @f(%a: f64, %b: f64, %h: f64, %n: i64) -> (f64, f64, f64) {
+       %start = itof -1
+       %first = cos %start
+       %g = fma %a, %first, %b
+       %r, %s, %t = for %i in 0..%n carry (%x = %a, %v = %b, %g0 = %g) {
+         %v1 = fma %h, %g0, %v
+         %x1 = fma %h, %v1, %x
+         %time = itof %i
+         %c = cos %time
+         %g1 = fma %x1, %c, 0.5
+         yield %x1, %v1, %g1
+       }
+       return %r, %s, %t
+     }";
+    let module = inverted(text, &[0, 1]).unwrap();
+    let plan = &module.loops[0];
+    let mut interp = Interp::new(&module);
+    let mut run = |name: &str, from: i64, to: i64, state: &[f64]| {
+        let range = [Val::i64(from), Val::i64(to)];
+        let state = state.iter().chain(&[0.125]).map(|x| Val::f64(*x));
+        floats(&interp.call(name, range.into_iter().chain(state).collect()).unwrap())[..3].to_vec()
+    };
+    let one = run(&plan.advance, 0, 1, &[0.5, 0.25, 0.75]);
+    let nine = run(&plan.advance, 1, 9, &one);
+    let back = run(&plan.unstep.as_ref().unwrap().func, 1, 9, &nine);
+    for (x, y) in back.iter().zip(&one) {
+        assert!((x - y).abs() < 1e-12, "{back:?}, not {one:?}");
+    }
+}
