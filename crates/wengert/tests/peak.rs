@@ -2,7 +2,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use wengert::{Backend, Function, Options};
+use wengert::{Backend, Function, Invert, Options};
 
 /// Counts bytes that are allocated, and the most there were.
 struct Counting;
@@ -64,4 +64,31 @@ fn ten_million_iterations_in_one_mebibyte() {
     if let (Some(before), Some(after)) = (seen, resident()) {
         assert!(after - before <= MEMORY + (4 << 20), "{} bytes more", after - before);
     }
+    taken_back();
+}
+
+/// Two million iterations of a loop that is taken back, in the memory of twenty thousand.
+fn taken_back() {
+    let text = "
+import math
+
+def pendulum(x, v, h, n):
+    for i in range(n):
+        v -= h * math.sin(x)
+        x += h * v
+    return x
+";
+    let invert = Some(Invert::default());
+    let options = Options { backend: Backend::Jit, invert, ..Options::default() };
+    let pendulum = Function::from_source(text, "pendulum").unwrap().with_options(options);
+    let most = |n: i64| {
+        let before = NOW.load(Ordering::Relaxed);
+        MOST.store(before, Ordering::Relaxed);
+        let all = pendulum.value_and_grad((1.0, 0.0, 0.01, n), "x").unwrap();
+        assert_eq!(all.stats.loops[0].taken_back.unwrap().done.unstepped, n as u64);
+        (MOST.load(Ordering::Relaxed) - before) as u64 + all.stats.tape_bytes
+    };
+    most(20_000);
+    let (few, many) = (most(20_000), most(2_000_000));
+    assert!(many <= few + 1024 && many < 32 << 10, "{few} and {many} bytes");
 }
