@@ -1,5 +1,6 @@
 //! The faults, by where they are planted: see `faults`.
 
+mod back;
 mod core;
 mod memory;
 mod runtime;
@@ -19,5 +20,6 @@ type Tests = &'static [(&'static str, &'static str)];
 
 /// Every fault.
 pub(crate) fn all() -> impl Iterator<Item = &'static Fault> {
-    [core::FAULTS, runtime::FAULTS, schedule::FAULTS, memory::FAULTS].into_iter().flatten()
+    let all = [core::FAULTS, runtime::FAULTS, schedule::FAULTS, memory::FAULTS, back::FAULTS];
+    all.into_iter().flatten()
 }

@@ -146,6 +146,36 @@ fn batches() {
 }
 
 #[test]
+fn loops_that_are_taken_back() {
+    let given = ["angle=1", "speed=0", "length=1", "dt=0.01", "n=10000", "--seed", "[1, 0]"];
+    let pendulum = |more: &[&str]| {
+        wengert(&[&["grad", "examples/pendulum.py", "--wrt", "length"], &given[..], more].concat())
+    };
+    let by = |ran: &Ran| json(ran)["grad"]["length"].as_f64().unwrap();
+    let exact = by(&pendulum(&["--json"]));
+    let ran = pendulum(&["--invert", "--invert-every", "1000"]);
+    let told = "the loop of line 10: taken back 10000 iterations in ";
+    assert!(ran.out.contains(told), "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains(" of those stored (relative), checked every 1000 iterations; "));
+    let ran = pendulum(&["--invert=10", "--json"]);
+    assert!((by(&ran) - exact).abs() < 1e-8 * exact.abs());
+    let back = &json(&ran)["loops"][0];
+    assert_eq!((&back["taken_back"], &back["states_stored"]), (&10000.into(), &2.into()));
+    let drift = back["relative_drift"].as_f64().unwrap();
+    assert!(drift > 0.0 && drift < 1e-10);
+    assert_eq!(by(&pendulum(&["--invert", "--invert-every", "1", "--json"])), exact);
+    // Of a line without a loop, with a bound that is too strict, and of a loop that cannot be.
+    let ran = pendulum(&["--invert=9"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("error[not-invertible]: there is no loop"), "{}", ran.err);
+    let ran = pendulum(&["--invert", "--invert-within", "1e-18"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("error[drift]: the state before step 0 came out"), "{}", ran.err);
+    let ran = wengert(&["grad", "examples/lorenz.py", "--invert"]);
+    assert!(ran.err.contains("error[not-invertible]: this loop cannot be taken back: `x`"));
+}
+
+#[test]
 fn check_agrees_and_exits_with_0() {
     let ran = wengert(&["check", "examples/heat.py", "u=[1, 0, 0, 2]", "k=0.2", "n=5"]);
     assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);

@@ -387,7 +387,7 @@ impl<'c, 'p> Of<'c, 'p> {
                     run.leave_last(&mut steps)?;
                 }
                 self.plan.learn(run.measured().copied().zip(Some(run.done().steps)));
-                Course::Stored(run)
+                Course::Stored(Box::new(run))
             }
         };
         let ended = self.hand_back(&steps, frame);

@@ -89,13 +89,13 @@ pub struct Options {
 ///     return x
 /// ";
 /// let f = Function::from_source(text, "pendulum")?;
-/// let exact = f.gradient((1.0, 0.0, 0.01, 10_000), "x")?;
+/// let exact = f.value_and_grad((1.0, 0.0, 0.01, 10_000), "x")?;
 /// let options = Options { invert: Some(Invert::default()), ..Options::default() };
 /// let f = f.with_options(options);
-/// let run = f.gradient((1.0, 0.0, 0.01, 10_000), "x")?;
+/// let run = f.value_and_grad((1.0, 0.0, 0.01, 10_000), "x")?;
 /// let back = run.stats.loops[0].taken_back.unwrap();
 /// assert!(back.done.peak_bytes < 4096 && back.done.drift.relative < 1e-11);
-/// let by_x = |g: &wengert::Gradient| g.by("x").unwrap().as_f64().unwrap();
+/// let by_x = |g: &wengert::Gradient| g.get("x").unwrap().as_f64().unwrap();
 /// assert!((by_x(&run) / by_x(&exact) - 1.0).abs() < 1e-9);
 /// # Ok::<(), wengert::Error>(())
 /// ```

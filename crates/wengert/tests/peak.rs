@@ -2,7 +2,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use wengert::{Array, Backend, Function, Options};
+use wengert::{Array, Backend, Function, Invert, Options};
 
 /// Counts bytes that are allocated, and the most there were.
 struct Counting;
@@ -45,6 +45,7 @@ fn resident() -> Option<u64> {
 fn within_the_budget() {
     ten_million_iterations_in_one_mebibyte();
     arrays_in_three_mebibytes();
+    taken_back();
 }
 
 /// The most bytes that were allocated while something ran, beyond those before.
@@ -83,6 +84,34 @@ fn ten_million_iterations_in_one_mebibyte() {
     if let (Some(before), Some(after)) = (seen, resident()) {
         assert!(after - before <= MEMORY + (4 << 20), "{} bytes more", after - before);
     }
+}
+
+/// Two million iterations of a loop that is taken back, in the memory of twenty thousand.
+fn taken_back() {
+    let text = "
+import math
+
+def pendulum(x, v, h, n):
+    for i in range(n):
+        v -= h * math.sin(x)
+        x += h * v
+    return x
+";
+    let invert = Some(Invert::default());
+    let options = Options { backend: Backend::Jit, invert, ..Options::default() };
+    let pendulum = Function::from_source(text, "pendulum").unwrap().with_options(options);
+    let taken = |n: i64| {
+        let mut tape = 0;
+        let allocated = most(|| {
+            let all = pendulum.value_and_grad((1.0, 0.0, 0.01, n), "x").unwrap();
+            assert_eq!(all.stats.loops[0].taken_back.unwrap().done.unstepped, n as u64);
+            tape = all.stats.tape_bytes;
+        });
+        allocated + tape
+    };
+    taken(20_000);
+    let (few, many) = (taken(20_000), taken(2_000_000));
+    assert!(many <= few + 1024 && many < 32 << 10, "{few} and {many} bytes");
 }
 
 /// States that are no longer needed make room for records, and the other way round.

@@ -4,7 +4,7 @@
 //! failure gives back the smallest program found that fails the same way. [`run`] does so for many.
 //!
 //! Reading order: [`program`] (what is generated; scalar expressions are in `scalar`, branches and loops in
-//! `control`, arrays in `vector`, `small` and `tensor`; loops over time alone in [`stencils`]), [`case`]
+//! `control`, arrays in `vector`, `small` and `tensor`; loops over time alone in [`stencils`], loops that can be taken back in [`coupling`]), [`case`]
 //! (what is checked; loops in two parts in `compose`, arguments that do not fit in `unusual`), [`shrink`], [`coverage`].
 //!
 //! ```
@@ -21,6 +21,7 @@
 pub mod case;
 mod compose;
 mod control;
+pub mod coupling;
 pub mod coverage;
 mod parallel;
 pub mod program;

@@ -17,7 +17,7 @@ const UNIT: u64 = 64;
 #[derive(Debug)]
 pub(super) enum Course {
     /// By states that are stored, and parts of it that are run again.
-    Stored(Run),
+    Stored(Box<Run>),
     /// By taking its steps back.
     Back(Inverted),
 }

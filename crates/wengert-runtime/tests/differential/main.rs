@@ -5,6 +5,7 @@
 //! ask for the same from the runtime in C ([`standalone`]).
 
 mod arrays;
+mod back;
 mod batches;
 mod budget;
 mod calls;

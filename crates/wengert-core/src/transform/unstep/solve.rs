@@ -247,22 +247,51 @@ impl<'f> Solver<'f> {
         if is_known(array) {
             return found;
         }
+        if let Some(old) = self.element(block, array, indices, &read, is_known) {
+            found.push((array, How::Before(at, old)));
+            return found;
+        }
         for (place, other) in block.insts.iter().enumerate() {
-            let reads = other.op == read && other.args[0] == array;
-            if !reads || !other.args[1..].iter().all(|i| is_known(*i)) {
-                continue;
-            }
-            let (result, theirs) = (other.results[0], &other.args[1..]);
-            if theirs == indices && is_known(result) {
-                found.push((array, How::Before(at, result)));
-                break;
-            }
-            let apart = read == Op::Load && rules::are_apart(self, indices, theirs);
-            if apart && !is_known(result) {
-                found.push((result, How::Aside(place, at)));
+            let reads = other.op == Op::Load && other.op == read && other.args[0] == array;
+            let (theirs, result) = (other.args.get(1..), other.results.first());
+            if let (true, Some(theirs), Some(result)) = (reads, theirs, result)
+                && theirs.iter().all(|i| is_known(*i))
+                && !is_known(*result)
+                && rules::are_apart(self, indices, theirs)
+            {
+                found.push((*result, How::Aside(place, at)));
             }
         }
         found
+    }
+
+    /// A value that is known and is what an array has in a place: it was read there, or written, before or after writes to other
+    /// places.
+    fn element(
+        &self,
+        block: &Block,
+        mut array: Value,
+        place: &[Value],
+        read: &Op,
+        is_known: &dyn Fn(Value) -> bool,
+    ) -> Option<Value> {
+        loop {
+            let reads = |i: &&Inst| i.op == *read && i.args[0] == array && i.args[1..] == *place;
+            let mut found = block.insts.iter().filter(reads).map(|i| i.results[0]);
+            if let Some(old) = found.find(|old| is_known(*old)) {
+                return Some(old);
+            }
+            let made = block.insts.iter().find(|i| i.results.contains(&array))?;
+            let (before, theirs, value) = rules::parts_of_write(made)?;
+            let is_same = rules::read_of(&made.op).as_ref() == Some(read) && theirs == place;
+            if is_same {
+                return Some(value).filter(|v| is_known(*v));
+            }
+            if *read != Op::Load || made.op != Op::Store || !rules::are_apart(self, theirs, place) {
+                return None;
+            }
+            array = before;
+        }
     }
 
     /// A loop inside whose results are known runs backwards.

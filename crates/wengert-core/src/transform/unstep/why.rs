@@ -82,11 +82,14 @@ fn reason(solver: &Solver, of: &Solution, carry: usize) -> (String, Option<Span>
         return (text.into(), made(block.yields[carry]));
     }
     let is_known = |v: &Value| solver.is_outside(*v) || of.how.contains_key(v);
-    let stuck = block.insts.iter().rev().find(|inst| {
+    let is_stuck = |inst: &&Inst| {
         let captures = inst.blocks.iter().flat_map(|b| b.captures(solver.func));
         let mut uses = inst.args.iter().copied().chain(captures);
         inst.results.iter().any(is_known) && uses.any(|v| on.contains(&v) && !is_known(&v))
-    });
+    };
+    // What makes its next value tells more than what uses it elsewhere.
+    let own = maker(block, block.yields[carry]).filter(is_stuck);
+    let stuck = own.or_else(|| block.insts.iter().rev().find(is_stuck));
     let Some(stuck) = stuck else {
         return (
             "does not follow from what an iteration ends with".into(),
