@@ -15,16 +15,19 @@
 //! Arrays have one owner. Those that are carried belong to the loop here, from the first call to the last; a function that takes
 //! one over gives another one back, and what it only reads is freed behind it.
 
+mod shares;
 mod values;
 
-use self::values::{bytes_in, copy_of, extent, fingerprint, load, save, size, values};
+use self::shares::shares;
+use self::values::{bytes_in, copy_of, extent, fingerprint, floats, load, outline};
+use self::values::{save, size, values};
 use crate::context::Context;
 use crate::jit::link::{Plan, Shape, Signature, Step};
 use crate::program::{LoopStats, OnDisk, Options};
 use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
-use wengert_checkpoint::{Done, Error, Folder, LOOKED_AT, Measured, Run, Steps, Watch};
+use wengert_checkpoint::{Done, Error, Folder, LOOKED_AT, Precision, Run, Steps, Watch};
 use wengert_core::fault::FaultKind;
 use wengert_core::ir::{Phase, Type};
 
@@ -34,6 +37,8 @@ pub(crate) struct Budget {
     /// Bytes for the states and records of every loop.
     memory: Option<u64>,
     disk: Option<OnDisk>,
+    /// How loops that are not inside others keep floats in their states.
+    precision: Precision,
     /// What each loop may have of the memory, once one has begun.
     shares: Option<Vec<u64>>,
     /// How many loops have been begun.
@@ -109,7 +114,8 @@ impl Budget {
         let is_dry = options.only_planned;
         let memory = options.memory.or(is_dry.then_some(u64::MAX));
         let (disk, watch) = (options.disk.clone(), options.watch.clone());
-        Budget { memory, disk, watch, is_dry, ..Budget::default() }
+        let precision = options.precision;
+        Budget { memory, disk, precision, watch, is_dry, ..Budget::default() }
     }
 
     /// Where one of so many loops keeps states on disk, and whether it goes on with what is there.
@@ -157,44 +163,6 @@ fn drop_open(context: &mut Context, first: usize) {
 /// Iterations that were run more than once.
 fn run_again(done: &Done) -> u64 {
     done.evaluations().saturating_sub(done.steps)
-}
-
-/// How many parts the memory is cut into, to be given to one loop or another.
-const SHARES: u64 = 16;
-
-/// What each of the loops may have of the memory: where all are known from an earlier run, as much as makes all of them together
-/// fastest; otherwise the same as the others.
-fn shares(plans: &[Plan], memory: u64) -> Vec<u64> {
-    let loops = || (0..plans.len()).filter(|k| plans[*k].shape.is_some());
-    let beside = |k: usize| plans[k].shape.as_ref().map_or(1, |shape| shape.beside.max(1)) as u64;
-    let mut all: Vec<u64> = (0..plans.len()).map(|k| memory / beside(k)).collect();
-    let count = loops().count() as u64;
-    // Where they are fewer than all, others are inside of them.
-    let is_flat = loops().all(|k| beside(k) == count);
-    let known: Option<Vec<(Measured, u64)>> = loops().map(|k| plans[k].known()).collect();
-    let (Some(known), true) = (known, is_flat && (2..=SHARES / 2).contains(&count)) else {
-        return all;
-    };
-    let part = memory / SHARES;
-    let mut parts = vec![1; known.len()];
-    let time = |k: usize, parts: u64| {
-        let (measured, steps) = &known[k];
-        let forecast = measured.forecast(*steps, part.saturating_mul(parts));
-        // What does not fit needs more than anybody.
-        forecast.map_or(u128::MAX / 2, |forecast| forecast.time)
-    };
-    let mut times: Vec<u128> = (0..known.len()).map(|k| time(k, 1)).collect();
-    for _ in count..SHARES {
-        let gain = |k: usize| times[k].saturating_sub(time(k, parts[k] + 1));
-        let best = (0..known.len()).max_by_key(|k| (gain(*k), times[*k], usize::MAX - k));
-        let Some(best) = best else { break };
-        parts[best] += 1;
-        times[best] = time(best, parts[best]);
-    }
-    for (k, parts) in loops().zip(parts) {
-        all[k] = part * parts;
-    }
-    all
 }
 
 /// What went wrong: compiled code has written a fault, or there is something to be told.
@@ -297,6 +265,8 @@ struct Loop<'c, 'p> {
     tight: Option<u64>,
     /// The number by which the way back calls its first iteration.
     back_from: i64,
+    /// About how many bytes the adjoint takes, before there is one: those of all that it can be by.
+    expected: u64,
 }
 
 /// Runs one phase of a loop under the budget. The status is 0, or that of the first call at fault.
@@ -378,6 +348,7 @@ impl<'c, 'p> Of<'c, 'p> {
             first: 0,
             tight: None,
             back_from: place.from,
+            expected: 0,
         }
     }
 
@@ -430,18 +401,21 @@ impl<'c, 'p> Of<'c, 'p> {
         let counted = (shape.counted || length == 0).then_some(length);
         let known = self.plan.known().map(|(measured, _)| measured);
         let mut run = Run::new(memory, counted, known);
+        if !is_inner {
+            run = run.keeping(self.context().budget.precision);
+        }
         if let Some(watch) = watch {
             run = run.watched(watch);
         }
         let mut steps = self.steps(place, &captures);
-        (steps.live, steps.first) = (live, first);
+        let captured = values(record, 2 + shape.carries, record.params.len() - 3 - shape.carries);
+        let expected = bytes_in(&steps.carries, &live) + bytes_in(&captured, &captures);
+        (steps.live, steps.first, steps.expected) = (live, first, expected);
         if self.context().budget.is_dry {
             return self.look(steps, run, counted, frame);
         }
         if !is_inner && self.context().budget.disk.is_some() {
             // States are those of this loop, begun so.
-            let captured = 2 + shape.carries..record.params.len() - 1;
-            let captured = values(record, captured.start, captured.len());
             let owner =
                 steps.fingerprint() ^ fingerprint(&captured, &captures) ^ length.rotate_left(32);
             if let Some((folder, resumed)) = self.context().budget.folder(loops, owner) {
@@ -528,7 +502,13 @@ impl<'c, 'p> Of<'c, 'p> {
         steps.top = frame[tape];
         (steps.first, steps.tight, steps.back_from) = (first, tight, frame[0] as i64);
         steps.find_records();
-        run.backward(&mut steps)?;
+        if let Err(e) = run.backward(&mut steps) {
+            if run.is_rounded() && matches!(e, Error::Step(_)) {
+                let stopped = self.plan.stopped;
+                self.context().blame(stopped, run.precision());
+            }
+            return Err(e);
+        }
         if !steps.owns_back {
             // Of no iterations, too, what comes out is not what was given.
             steps.reverse(0..0).map_err(Error::Step)?;
@@ -576,10 +556,16 @@ impl<'p> Loop<'_, 'p> {
             return Err(status);
         }
         let (done, exit) = way.ended();
-        if exit != 0 || done == to {
-            self.place.ended = Some((done, exit));
+        let now = self.place.steps_to(done, exit);
+        match self.place.ended {
+            // It has ended there before, and otherwise.
+            Some(then) if then != (done, exit) && self.place.steps() <= Some(now) => Ok(now + 1),
+            None if exit != 0 || done == to => {
+                self.place.ended = Some((done, exit));
+                Ok(now)
+            }
+            _ => Ok(now),
         }
-        Ok(self.place.steps_to(done, exit))
     }
 
     /// Counts the bytes of arrays on the tape from a place on.
@@ -694,8 +680,21 @@ impl Steps for Loop<'_, '_> {
         })
     }
 
+    fn floats(&self) -> Vec<Range<usize>> {
+        floats(&self.carries, &self.live)
+    }
+
+    fn outline(&self) -> u64 {
+        outline(&self.carries, &self.live)
+    }
+
+    fn adjoint_floats(&self) -> Vec<Range<usize>> {
+        // Behind adjoints there is what is carried as well.
+        floats(&self.adjoints[..self.shape.adjoints.min(self.adjoints.len())], &self.back)
+    }
+
     fn adjoint_bytes(&self) -> u64 {
-        bytes_in(&self.adjoints, &self.back)
+        if self.back.is_empty() { self.expected } else { bytes_in(&self.adjoints, &self.back) }
     }
 
     fn save_adjoint(&self, to: &mut [u8]) {

@@ -15,7 +15,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use wengert_checkpoint::{Done, Measured, Watch};
+use wengert_checkpoint::{Done, Measured, Precision, Watch};
 use wengert_core::fault::{Fault, FaultKind};
 use wengert_core::interp::Val;
 use wengert_core::ir::{Module, Type, verify};
@@ -111,6 +111,8 @@ pub struct Options {
     pub memory: Option<u64>,
     /// A folder for states of such loops beside the memory.
     pub disk: Option<OnDisk>,
+    /// How loops keep floats in the states that they store. With fewer digits more states fit, and derivatives are not exact.
+    pub precision: Precision,
     /// Whether to run no more than it takes to say what loops would take in that memory. There are no results then.
     pub only_planned: bool,
     /// Shows where the loop stands that is being run in limited memory.
@@ -128,6 +130,7 @@ impl Default for Options {
             interrupt: None,
             memory: None,
             disk: None,
+            precision: Precision::Exact,
             only_planned: false,
             watch: None,
             threads: None,
@@ -151,7 +154,7 @@ pub struct OnDisk {
 }
 
 /// A loop that was run in limited memory, or could be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LoopStats {
     /// Where it is.
     pub span: Span,
@@ -166,7 +169,7 @@ pub struct LoopStats {
 }
 
 /// What a run took.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stats {
     /// The most bytes that stood on tapes at once; where there are several, at most this many.
     pub tape_peak_bytes: u64,

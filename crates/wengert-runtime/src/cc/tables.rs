@@ -320,6 +320,7 @@ fields!(Shape {
     reverse,
     carries,
     state,
+    adjoints,
     counted,
     cut_apart,
     beside,

@@ -258,6 +258,7 @@ impl<'m> Graph<'m> {
             reverse,
             carries,
             state,
+            adjoints: state.saturating_sub(plan.finals.len()),
             counted,
             cut_apart,
             beside,
