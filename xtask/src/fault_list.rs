@@ -1,5 +1,6 @@
 //! The faults, by where they are planted: see `faults`.
 
+mod checkpoint;
 mod core;
 mod runtime;
 mod schedule;
@@ -10,6 +11,7 @@ const CORE: &str = "wengert-core";
 const RUNTIME: &str = "wengert-runtime";
 const WHOLE: &str = "wengert";
 const SCHEDULE: &str = "wengert-schedule";
+const CHECKPOINT: &str = "wengert-checkpoint";
 const COMMAND: &str = "wengert-cli";
 
 /// Tests that look for a fault: packages, and their tests.
@@ -17,5 +19,5 @@ type Tests = &'static [(&'static str, &'static str)];
 
 /// Every fault.
 pub(crate) fn all() -> impl Iterator<Item = &'static Fault> {
-    [core::FAULTS, runtime::FAULTS, schedule::FAULTS].into_iter().flatten()
+    [core::FAULTS, runtime::FAULTS, schedule::FAULTS, checkpoint::FAULTS].into_iter().flatten()
 }
