@@ -55,6 +55,19 @@ def f(x, rate, tol):
     return np.sum(r * r)
 ";
 
+/// A loop that ends by a comparison, and has two ways to do so.
+const NARROW: &str = "
+def f(x, y, rate, tol):
+    z = 1.0
+    while x > tol:
+        x = x - rate * x * (1.0 + 0.25 * x)
+        y = y - rate * (y - x)
+        z = z + rate * y
+        if z < 0.0:
+            break
+    return x * x + y + z
+";
+
 /// An assertion about two numbers of a state, which does not hold when each of them is rounded.
 const STRICT: &str = "
 def f(x, n):
@@ -119,8 +132,8 @@ fn arrays_of_any_width() {
             let told = of.effect.unwrap();
             println!("{width} {precision} {states}: {truth:.1e}, told {told:.1e}, {of:?}");
             assert!(of.states > 0 && of.too_large == 0, "{of:?}");
-            assert!(truth < 30.0 * told && told < 30.0 * truth, "{truth} {told}");
             let bound = if precision == Precision::F32 { 1e-6 } else { 0.1 };
+            assert!(truth < 10.0 * told && told < bound, "{truth} {told}");
             assert!(truth < bound && of.rounding > 0.0 && of.rounding <= bound, "{truth} {of:?}");
         }
     }
@@ -198,6 +211,39 @@ fn a_loop_that_ends_when_it_is_there() {
     }
     println!("{fine} ended where they did, {astray} did not");
     assert!(fine > 10 && astray > 0, "{fine} {astray}");
+}
+
+/// A loop that ends by a hair does not end there when it is run from a state with fewer digits, or earlier: that is found out.
+#[test]
+fn a_loop_that_ends_by_a_hair() {
+    let f = function(NARROW);
+    let (rate, mut fine, mut astray) = (0.01, 0, 0);
+    for k in 0..40 {
+        let mut x = 0.9f64;
+        (0..300 + k).for_each(|_| x -= rate * x * (1.0 + 0.25 * x));
+        // It ends there, or at the step behind.
+        let tol = if k % 2 == 0 { x * (1.0 + 1e-12) } else { x * (1.0 - 1e-12) };
+        let args = || (0.9, 0.2, rate, tol);
+        let exact = f.value_and_grad(args(), ["x", "y", "rate"]).unwrap();
+        for precision in BOTH {
+            let short = with(NARROW, 1_000, precision);
+            match short.value_and_grad(args(), ["x", "y", "rate"]) {
+                Ok(g) => {
+                    fine += 1;
+                    assert_eq!(g.value.to_bits(), exact.value.to_bits());
+                    let bound = if precision == Precision::F32 { 1e-5 } else { 0.2 };
+                    assert!(shortened(&g).states > 0 && apart(&g, &exact) < bound);
+                }
+                Err(e) => {
+                    astray += 1;
+                    let said = e.to_string();
+                    assert!(said.contains("went another way before step"), "{said}");
+                }
+            }
+        }
+    }
+    println!("{fine} ended where they did, {astray} did not");
+    assert!(fine > 10 && astray > 10, "{fine} {astray}");
 }
 
 /// What fails only because of fewer digits is not said to be the program's fault.
