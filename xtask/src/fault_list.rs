@@ -1,6 +1,7 @@
 //! The faults, by where they are planted: see `faults`.
 
 mod back;
+mod checkpoint;
 mod core;
 mod memory;
 mod runtime;
@@ -20,6 +21,7 @@ type Tests = &'static [(&'static str, &'static str)];
 
 /// Every fault.
 pub(crate) fn all() -> impl Iterator<Item = &'static Fault> {
-    let all = [core::FAULTS, runtime::FAULTS, schedule::FAULTS, memory::FAULTS, back::FAULTS];
-    all.into_iter().flatten()
+    let of_core = [core::FAULTS, runtime::FAULTS, schedule::FAULTS];
+    let of_memory = [checkpoint::FAULTS, memory::FAULTS, back::FAULTS];
+    of_core.into_iter().chain(of_memory).flatten()
 }

@@ -49,9 +49,10 @@ pub struct Run {
     steps: Option<u64>,
     /// What the first state takes.
     state_bytes: u64,
-    /// How states are to be kept, what one takes then, and what is known where that is not exactly.
+    /// How states are to be kept, what one takes then, what an adjoint takes, and what is known where that is not exactly.
     precision: Precision,
     stored_bytes: u64,
+    adjoint_bytes: u64,
     rounded: Option<Box<Rounded>>,
     kept: Kept,
     journal: Option<Journal>,
@@ -98,6 +99,7 @@ impl Run {
             state_bytes: 0,
             precision: Precision::Exact,
             stored_bytes: 0,
+            adjoint_bytes: 0,
             rounded: None,
             kept: Kept::default(),
             journal: None,
@@ -198,6 +200,16 @@ impl Run {
         }
         self.time(steps, few, u64::MAX)?;
         self.measured.ok_or_else(not_measured)
+    }
+
+    /// How states are kept.
+    pub fn precision(&self) -> Precision {
+        self.kept.precision
+    }
+
+    /// Whether the live state was computed from one that was stored with fewer digits than it had.
+    pub fn is_rounded(&self) -> bool {
+        !self.is_same()
     }
 
     /// What has been done so far.

@@ -93,7 +93,7 @@ impl Measured {
     }
 
     /// Whether states are shortened.
-    fn is_short(&self) -> bool {
+    pub fn is_short(&self) -> bool {
         self.state_bytes != self.whole_bytes
     }
 

@@ -53,7 +53,7 @@ pub trait Steps {
     /// Makes a state that was saved the live one.
     fn load(&mut self, from: &[u8]) -> Result<(), Self::Error>;
 
-    /// How many bytes [`Steps::save_adjoint`] writes. Needed by runs that can be resumed.
+    /// How many bytes [`Steps::save_adjoint`] writes; before the way back, about. Needed by runs that can be resumed.
     fn adjoint_bytes(&self) -> u64 {
         0
     }

@@ -3,11 +3,11 @@
 use crate::input::{Program, Seed};
 use crate::literal::{self, Item};
 use crate::progress::{self, Progress};
-use crate::{BackendName, By, Check, Common, Grad, ModeName, Run, Running, Show};
+use crate::{BackendName, By, Check, Common, Grad, ModeName, PrecisionName, Run, Running, Show};
 use crate::{colour, human, json, npy};
 use std::path::Path;
 use wengert::{Arg, Args, Array, Backend, Error, ErrorKind, FaultKind, Function, GradReport};
-use wengert::{Mode, Options, Stage, Value, Wrt};
+use wengert::{Mode, Options, Precision, Stage, Value, Wrt};
 
 /// A command that came to its end.
 pub(crate) struct Done {
@@ -447,6 +447,15 @@ fn disk(running: &Running) -> Option<wengert::Disk> {
     Some(wengert::Disk { folder, bytes, resume: running.resume.is_some(), fsync: running.fsync })
 }
 
+/// How states are kept.
+pub(crate) fn precision(named: Option<PrecisionName>) -> Precision {
+    match named {
+        None => Precision::Exact,
+        Some(PrecisionName::F32) => Precision::F32,
+        Some(PrecisionName::Bf16) => Precision::Bf16,
+    }
+}
+
 fn options(running: &Running) -> Options {
     Options {
         backend: match running.backend {
@@ -464,6 +473,7 @@ fn options(running: &Running) -> Options {
             within: running.invert_within,
         }),
         disk: disk(running),
+        precision: precision(running.precision),
         interrupt: Some(progress::interrupt()),
         watch: running.memory.map(|_| std::sync::Arc::default()),
         threads: running.threads.map(usize::from),

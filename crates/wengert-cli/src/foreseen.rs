@@ -1,13 +1,13 @@
 //! What `wengert plan FILE` says: what the loops of a program would take in limited memory. And what is said of them afterwards.
 
 use crate::PlanOptions;
-use crate::command::{Failure, Outcome, arguments, function, printed, wrt};
+use crate::command::{Failure, Outcome, arguments, function, precision, printed, wrt};
 use crate::human::{duration, size};
 use crate::progress::{self, Progress};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
-use wengert::checkpoint::Forecast;
-use wengert::{LoopReport, Options, TakenBack};
+use wengert::checkpoint::{Forecast, Shortened};
+use wengert::{LoopReport, Options, Precision, TakenBack};
 
 /// Looks at the loops of a program.
 pub(crate) fn plan(of: &PlanOptions) -> Outcome {
@@ -21,7 +21,8 @@ pub(crate) fn plan(of: &PlanOptions) -> Outcome {
     }
     let memory = of.memory.map(|bytes| bytes.0);
     let interrupt = Some(progress::interrupt());
-    let options = Options { memory, interrupt, ..Options::default() };
+    let precision = precision(of.precision);
+    let options = Options { memory, precision, interrupt, ..Options::default() };
     let function = function(&common.program)?.with_options(options);
     let args = arguments(&function, &common)?;
     let progress = Progress::start("looking at loops", None);
@@ -36,7 +37,8 @@ pub(crate) fn plan(of: &PlanOptions) -> Outcome {
             "no loop has to be reversed: there is nothing to be kept\n".to_string()
         }
         false => {
-            let texts: Vec<String> = loops.iter().map(|of| foreseen(of, memory)).collect();
+            let texts = loops.iter().map(|of| foreseen(of, memory, precision));
+            let texts: Vec<String> = texts.collect();
             texts.join("\n")
         }
     })
@@ -54,7 +56,7 @@ fn sizes(of: &LoopReport, memory: Option<u64>) -> Vec<u64> {
     std::iter::once(everything).chain(less).collect()
 }
 
-fn foreseen(of: &LoopReport, memory: Option<u64>) -> String {
+fn foreseen(of: &LoopReport, memory: Option<u64>, precision: Precision) -> String {
     let mut out = format!("the loop of line {}", of.line);
     let Some(measured) = of.measured else { return out + ": no iterations\n" };
     match of.steps {
@@ -62,7 +64,12 @@ fn foreseen(of: &LoopReport, memory: Option<u64>) -> String {
         Some(steps) => _ = write!(out, ": {steps} iterations"),
         None => out += ": nobody knows how many iterations",
     }
-    let (state, record) = (size(measured.state_bytes), size(measured.record_bytes));
+    let (mut state, record) = (size(measured.state_bytes), size(measured.record_bytes));
+    if measured.is_short() {
+        let _ = write!(state, " as {precision} ({} exactly)", size(measured.whole_bytes));
+    } else if precision != Precision::Exact {
+        let _ = write!(state, " ({precision} would spare nothing)");
+    }
     let _ = writeln!(out, "; a state takes {state}, the record of an iteration {record}");
     let Some(steps) = of.steps else {
         out += "  what it takes is known when it has ended; states are stored on the way, and some given up for others\n";
@@ -105,6 +112,7 @@ fn foreseen_json(of: &LoopReport, memory: Option<u64>) -> Json {
         "line": of.line,
         "steps": of.steps,
         "state_bytes": of.measured.map(|measured| measured.state_bytes),
+        "whole_state_bytes": of.measured.map(|measured| measured.whole_bytes),
         "record_bytes": of.measured.map(|measured| measured.record_bytes),
         "everything_bytes": of.everything(),
         "plans": match of.steps {
@@ -145,6 +153,9 @@ pub(crate) fn done(of: &LoopReport) -> Option<String> {
     if done.written > 0 {
         let _ = write!(out, "; {} states written to disk, {} read", done.written, done.read);
     }
+    if let Some(shortened) = done.shortened {
+        let _ = write!(out, "\n  {}", kept(&shortened));
+    }
     Some(out)
 }
 
@@ -169,6 +180,28 @@ fn taken_back(of: &LoopReport, TakenBack { every, done }: &TakenBack) -> String 
     out
 }
 
+/// How states were kept, and what that does to the gradient.
+fn kept(of: &Shortened) -> String {
+    let Shortened { precision, states, too_large, rounding, effect, .. } = *of;
+    let mut out = format!("states kept as {precision}: ");
+    match states {
+        0 => out += "none",
+        _ => _ = write!(out, "{states} of them, changed by at most {rounding:.1e}"),
+    }
+    if too_large > 0 {
+        let _ = write!(out, ", and {too_large} exactly, because a number is too large");
+    }
+    match effect {
+        Some(0.0) => out += "; no effect on the gradient",
+        Some(effect) => _ = write!(out, "; effect on the gradient about {effect:.1e}"),
+        None => {
+            out +=
+                "; the effect on the gradient was not measured: there was too little memory for it"
+        }
+    }
+    out
+}
+
 /// The same as JSON.
 pub(crate) fn done_json(of: &LoopReport) -> Json {
     if let Some(TakenBack { every, done }) = of.taken_back {
@@ -187,7 +220,7 @@ pub(crate) fn done_json(of: &LoopReport) -> Json {
         });
     }
     let done = of.done.unwrap_or_default();
-    json!({
+    let mut out = json!({
         "line": of.line,
         "memory": of.memory,
         "steps": done.steps,
@@ -198,5 +231,15 @@ pub(crate) fn done_json(of: &LoopReport) -> Json {
         "expected_seconds": done.forecast.map(|forecast| forecast.time as f64 / 1e9),
         "disk_writes": done.written,
         "disk_reads": done.read,
-    })
+    });
+    if let Some(of) = done.shortened {
+        out["precision"] = json!(of.precision.to_string());
+        out["states_shortened"] = json!(of.states);
+        out["states_too_large"] = json!(of.too_large);
+        out["rounding"] = json!(of.rounding);
+        out["ranges_reversed"] = json!(of.reversals);
+        out["ranges_compared"] = json!(of.compared);
+        out["effect"] = json!(of.effect);
+    }
+    out
 }

@@ -139,7 +139,7 @@ one that is left out is what its default or annotation says, or else a float.";
 
 const PLAN_EXAMPLES: &str = "\
 Examples:
-  wengert plan examples/workload_c.py n=1000000 --memory 240kB
+  wengert plan examples/workload_c.py n=1000000 --memory 240kB --precision f32
   wengert plan --steps 1000000 --slots 100
   wengert plan --steps 1000 --slots 10 --online --json
   wengert plan --steps 100 --slots 5 --svg > schedule.svg
@@ -221,6 +221,11 @@ struct Running {
     #[arg(long, value_name = "FOLDER", requires = "memory")]
     resume: Option<PathBuf>,
 
+    /// Keep states with fewer digits, so that more of them fit the memory: results stay exact, gradients do not, and about how far
+    /// they are from the exact ones is told [default: states are exact].
+    #[arg(long, value_enum, value_name = "KIND", requires = "memory")]
+    precision: Option<PrecisionName>,
+
     /// What is written to the folder survives a loss of power.
     #[arg(long)]
     fsync: bool,
@@ -268,6 +273,10 @@ struct PlanOptions {
     /// Bytes for states and records together, in place of a number of states.
     #[arg(long, value_name = "BYTES")]
     memory: Option<Bytes>,
+
+    /// Of a file: states are kept with fewer digits.
+    #[arg(long, value_enum, value_name = "KIND", conflicts_with = "steps")]
+    precision: Option<PrecisionName>,
 
     /// Bytes of a state.
     #[arg(long, value_name = "BYTES", requires = "memory")]
@@ -409,6 +418,14 @@ enum BackendName {
     Jit,
     /// Native code by the C compiler, compiled first; an error where there is none.
     Cc,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PrecisionName {
+    /// Floats of four bytes, with 24 binary digits.
+    F32,
+    /// Floats of two bytes, with 8 binary digits.
+    Bf16,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -156,7 +156,8 @@ impl FaultKind {
 }
 
 impl Fault {
-    fn message(&self) -> String {
+    /// What went wrong, in words.
+    pub fn message(&self) -> String {
         match &self.kind {
             FaultKind::Index { array, index, len, axis } => {
                 let array = array.as_ref().map_or("the array".to_string(), |a| format!("`{a}`"));

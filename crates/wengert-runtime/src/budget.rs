@@ -24,7 +24,8 @@ mod way;
 use self::back::Course;
 use self::outputs::Outputs;
 use self::shares::shares;
-use self::values::{bytes_in, copy_of, extent, fingerprint, load, save, size, values};
+use self::values::{bytes_in, copy_of, extent, fingerprint, floats, load, outline};
+use self::values::{save, size, values};
 use self::way::Way;
 use crate::context::Context;
 use crate::jit::link::{Plan, Shape, Step};
@@ -32,7 +33,7 @@ use crate::program::{Invert, LoopStats, OnDisk, Options};
 use std::ops::Range;
 use std::slice;
 use std::sync::Arc;
-use wengert_checkpoint::{Done, Error, Folder, LOOKED_AT, Run, Steps, Watch};
+use wengert_checkpoint::{Done, Error, Folder, LOOKED_AT, Precision, Run, Steps, Watch};
 use wengert_core::fault::FaultKind;
 use wengert_core::ir::{Phase, Type};
 use wengert_core::ops::room;
@@ -44,6 +45,8 @@ pub(crate) struct Budget {
     memory: Option<u64>,
     invert: Option<Invert>,
     disk: Option<OnDisk>,
+    /// How loops that are not inside others keep floats in their states.
+    precision: Precision,
     /// What each loop may have of the memory, once one has begun.
     shares: Option<Vec<u64>>,
     /// How many loops have been begun.
@@ -120,7 +123,8 @@ impl Budget {
         let is_dry = options.only_planned;
         let memory = options.memory.or(is_dry.then_some(u64::MAX));
         let (disk, watch) = (options.disk.clone(), options.watch.clone());
-        Budget { memory, invert: options.invert, disk, watch, is_dry, ..Budget::default() }
+        let (invert, precision) = (options.invert, options.precision);
+        Budget { memory, invert, disk, precision, watch, is_dry, ..Budget::default() }
     }
 
     /// Where one of so many loops keeps states on disk, and whether it goes on with what is there.
@@ -209,6 +213,8 @@ struct Loop<'c, 'p> {
     tight: Option<u64>,
     /// The number by which the way back calls its first iteration.
     back_from: i64,
+    /// About how many bytes the adjoint takes, before there is one: those of all that it can be by.
+    expected: u64,
 }
 
 /// Runs one phase of a loop under the budget. The status is 0, or that of the first call at fault.
@@ -305,6 +311,7 @@ impl<'c, 'p> Of<'c, 'p> {
             first: 0,
             tight: None,
             back_from: place.from,
+            expected: 0,
         }
     }
 
@@ -357,19 +364,22 @@ impl<'c, 'p> Of<'c, 'p> {
         let counted = (shape.counted || length == 0).then_some(length);
         let known = self.plan.known().map(|(measured, _)| measured);
         let mut run = Run::new(memory, counted, known);
+        if !is_inner {
+            run = run.keeping(self.context().budget.precision);
+        }
         if let Some(watch) = watch {
             run = run.watched(watch);
         }
         let mut steps = self.steps(place, &captures);
-        (steps.live, steps.first) = (live, first);
+        let captured = values(record, 2 + shape.carries, record.params.len() - 3 - shape.carries);
+        let expected = bytes_in(&steps.carries, &live) + bytes_in(&captured, &captures);
+        (steps.live, steps.first, steps.expected) = (live, first, expected);
         steps.outputs.note(&steps.live);
         if self.context().budget.is_dry {
             return self.look(steps, run, counted, frame);
         }
         if !is_inner && self.context().budget.disk.is_some() {
             // States are those of this loop, begun so.
-            let captured = 2 + shape.carries..record.params.len() - 1;
-            let captured = values(record, captured.start, captured.len());
             let owner =
                 steps.fingerprint() ^ fingerprint(&captured, &captures) ^ length.rotate_left(32);
             if let Some((folder, resumed)) = self.context().budget.folder(loops, owner) {
@@ -471,7 +481,13 @@ impl<'c, 'p> Of<'c, 'p> {
         steps.find_records();
         let (done, measured, taken_back) = match run {
             Course::Stored(mut run) => {
-                run.backward(&mut steps)?;
+                if let Err(e) = run.backward(&mut steps) {
+                    if run.is_rounded() && matches!(e, Error::Step(_)) {
+                        let stopped = self.plan.stopped;
+                        self.context().blame(stopped, run.precision());
+                    }
+                    return Err(e);
+                }
                 (Some(*run.done()), run.measured().copied(), None)
             }
             Course::Back(mut back) => {
@@ -529,10 +545,16 @@ impl<'p> Loop<'_, 'p> {
         }
         self.outputs.note(&self.live);
         let (done, exit) = way.ended();
-        if exit != 0 || done == to {
-            self.place.ended = Some((done, exit));
+        let now = self.place.steps_to(done, exit);
+        match self.place.ended {
+            // It has ended there before, and otherwise.
+            Some(then) if then != (done, exit) && self.place.steps() <= Some(now) => Ok(now + 1),
+            None if exit != 0 || done == to => {
+                self.place.ended = Some((done, exit));
+                Ok(now)
+            }
+            _ => Ok(now),
         }
-        Ok(self.place.steps_to(done, exit))
     }
 
     /// Counts the bytes of arrays on the tape from a place on.
@@ -661,8 +683,21 @@ impl Steps for Loop<'_, '_> {
         })
     }
 
+    fn floats(&self) -> Vec<Range<usize>> {
+        floats(&self.carries, &self.live)
+    }
+
+    fn outline(&self) -> u64 {
+        outline(&self.carries, &self.live)
+    }
+
+    fn adjoint_floats(&self) -> Vec<Range<usize>> {
+        // Behind adjoints there is what is carried as well.
+        floats(&self.adjoints[..self.shape.adjoints.min(self.adjoints.len())], &self.back)
+    }
+
     fn adjoint_bytes(&self) -> u64 {
-        bytes_in(&self.adjoints, &self.back)
+        if self.back.is_empty() { self.expected } else { bytes_in(&self.adjoints, &self.back) }
     }
 
     fn save_adjoint(&self, to: &mut [u8]) {

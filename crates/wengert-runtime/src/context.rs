@@ -12,6 +12,7 @@ use crate::tapes::Tapes;
 use crate::workers::{self, Workers};
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicBool, AtomicI64};
+use wengert_checkpoint::Precision;
 use wengert_core::fault::{Fault, FaultKind};
 
 /// The state of one run.
@@ -169,6 +170,31 @@ impl<'p> Context<'p> {
     pub(crate) fn is_full(&self) -> bool {
         let first = self.trail.first().map_or(self.site, |(site, _)| *site);
         matches!(self.program.sites[first as usize].kind, SiteKind::TapeLimit)
+    }
+
+    /// Whether the fault that compiled code has reported is one of the program: no lack of memory, and nobody's wish.
+    fn is_of_program(&self) -> bool {
+        let first = self.trail.first().map_or(self.site, |(site, _)| *site);
+        let told = match &self.kernel_fault {
+            Some(FaultKind::OutOfMemory(_) | FaultKind::NoAddresses | FaultKind::Interrupted) => {
+                false
+            }
+            Some(FaultKind::Budget { .. } | FaultKind::TapeLimit(_)) => false,
+            Some(_) | None => true,
+        };
+        let kind = &self.program.sites[first as usize].kind;
+        let is_full = matches!(kind, SiteKind::TapeLimit | SiteKind::OutOfMemory);
+        told && !is_full && !matches!(kind, SiteKind::NoAddresses | SiteKind::Interrupted)
+    }
+
+    /// A fault of the program in a step that began in a state with fewer digits than it had may be due to that.
+    pub(crate) fn blame(&mut self, site: u64, precision: Precision) {
+        if self.is_of_program() {
+            let why = self.fault().message();
+            let why = format!("run again from a state kept as {precision}, the loop failed: {why}");
+            let why = format!("{why}; keep states with more digits, or exactly").into();
+            self.stop(site, FaultKind::Budget { why, too_small: false });
+        }
     }
 
     /// That fault is none.

@@ -15,7 +15,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use wengert_checkpoint::{Done, Measured, Unwound, Watch};
+use wengert_checkpoint::{Done, Measured, Precision, Unwound, Watch};
 use wengert_core::fault::{Fault, FaultKind};
 use wengert_core::interp::Val;
 use wengert_core::ir::{Module, Type, verify};
@@ -113,6 +113,8 @@ pub struct Options {
     pub invert: Option<Invert>,
     /// A folder for states of such loops beside the memory.
     pub disk: Option<OnDisk>,
+    /// How loops keep floats in the states that they store. With fewer digits more states fit, and derivatives are not exact.
+    pub precision: Precision,
     /// Whether to run no more than it takes to say what loops would take in that memory. There are no results then.
     pub only_planned: bool,
     /// Shows where the loop stands that is being run in limited memory.
@@ -131,6 +133,7 @@ impl Default for Options {
             memory: None,
             invert: None,
             disk: None,
+            precision: Precision::Exact,
             only_planned: false,
             watch: None,
             threads: None,

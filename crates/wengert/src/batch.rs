@@ -13,6 +13,7 @@ use crate::array::Array;
 use crate::bind;
 use crate::error::{Error, ErrorKind};
 use crate::function::{Call, Evaluation, Function, Task};
+use crate::memory::LoopReport;
 use crate::options::{Backend, Mode, Stats};
 use crate::value::Value;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -327,8 +328,8 @@ impl Batch<'_> {
         };
         match ran {
             Ok((own, shared)) => {
-                // There may be very many.
-                stats.loops.clear();
+                // There may be very many. Of those whose states have fewer digits, the worst are told.
+                stats.loops.retain(LoopReport::is_shortened);
                 Ok(Part { rows: vec![own], shared, stats })
             }
             Err(error) => {
@@ -427,6 +428,13 @@ impl Part {
         }
         self.stats.tape_bytes = self.stats.tape_bytes.max(other.stats.tape_bytes);
         self.stats.run_again += other.stats.run_again;
+        for of in other.stats.loops {
+            match self.stats.loops.iter_mut().find(|own| own.line == of.line) {
+                Some(own) if own.effect() < of.effect() => *own = of,
+                Some(_) => {}
+                None => self.stats.loops.push(of),
+            }
+        }
         self
     }
 }

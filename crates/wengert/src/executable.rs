@@ -191,6 +191,7 @@ impl Executable {
                 resumed: disk.resume,
                 synced: disk.fsync,
             }),
+            precision: options.precision,
             only_planned: false,
             watch: options.watch.clone(),
             threads: threads.and_then(NonZeroUsize::new),

@@ -89,6 +89,7 @@ pub use sparse::{SparseDerivative, SparseMatrix};
 pub use stages::Stage;
 pub use value::Value;
 pub use wengert_checkpoint as checkpoint;
+pub use wengert_checkpoint::Precision;
 pub use wengert_core::check::{Comparison, Finding, FindingKind, GradReport, Report};
 pub use wengert_core::fault::{Fault, FaultKind};
 pub use wengert_core::span::{Diagnostic, Span};

@@ -47,11 +47,22 @@ impl LoopReport {
         self.measured?.forecast(self.steps?, memory)
     }
 
+    /// Whether states were to be kept with fewer digits.
+    pub(crate) fn is_shortened(&self) -> bool {
+        self.done.is_some_and(|done| done.shortened.is_some())
+    }
+
+    /// About how far its gradient is from the exact one at most, relative to the largest number, where states were kept with fewer
+    /// digits and that is known; see [`Shortened`](wengert_checkpoint::Shortened).
+    pub fn effect(&self) -> Option<f64> {
+        self.done?.shortened?.effect
+    }
+
     /// What keeping everything takes, in bytes.
     pub fn everything(&self) -> Option<u64> {
         let measured = self.measured?;
         let records = measured.record_bytes.saturating_mul(self.steps?);
-        Some(records.saturating_add(measured.state_bytes))
+        Some(records.saturating_add(measured.least_bytes()))
     }
 }
 

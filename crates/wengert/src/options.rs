@@ -4,7 +4,7 @@ use crate::memory::LoopReport;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use wengert_checkpoint::Watch;
+use wengert_checkpoint::{Precision, Watch};
 
 /// What runs the program. All give the same bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -60,6 +60,11 @@ pub struct Options {
     pub invert: Option<Invert>,
     /// A folder where loops keep states beside the memory; see [`Disk`]. Only with `memory`.
     pub disk: Option<Disk>,
+    /// How loops keep floats in the states that they store, in memory and in files. With [`Precision::F32`] and
+    /// [`Precision::Bf16`] some two or four times as many states fit, so fewer iterations are run again. Results stay exact; gradients do not, and
+    /// [`Done::shortened`](crate::checkpoint::Done::shortened) of every loop in [`Stats::loops`] says how far they are from the exact ones, about.
+    /// Loops inside others keep exact states. Only with `memory`.
+    pub precision: Precision,
     /// Set it to `true` from another thread to end a run with an error. Native code only.
     pub interrupt: Option<Arc<AtomicBool>>,
     /// Shows where the loop stands that is being run in limited memory.
@@ -142,6 +147,7 @@ impl Default for Options {
             memory: None,
             invert: None,
             disk: None,
+            precision: Precision::Exact,
             interrupt: None,
             watch: None,
             threads: None,

@@ -2,7 +2,7 @@
 //! code and the interpreter, which must agree to the bit; and what the C compiler makes of it.
 
 use serde_json::Value as Json;
-use wengert::{Arg, Args, Array, Backend, Disk, Function, Options, Value};
+use wengert::{Arg, Args, Array, Backend, Disk, Function, Options, Precision, Value};
 use wengert_runtime::cc::toolchain::Toolchain;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
@@ -302,6 +302,64 @@ fn second_derivatives_in_little_memory() {
         "{in_little} in little memory, {again} of them ran iterations again, {too_little} not"
     );
     assert!(again > 20 && too_little > 5);
+}
+
+/// With fewer digits in states the results are the same, and derivatives as far from the exact ones as is told, about; or it is said why
+/// that cannot be.
+#[test]
+fn every_example_with_fewer_digits() {
+    let (mut shortened, mut refused, mut measured, mut near) = (0, 0, 0, 0);
+    for record in &records() {
+        let (case, file) = (Case::new(record), &record["file"]);
+        let options = Options { backend: Backend::Jit, ..Options::default() };
+        let mut f = case.function(options.clone()).unwrap();
+        let exact = f.vjp(case.args(), case.adjoints(), case.wrt.clone()).unwrap();
+        let all = |adjoints: &[(String, Value)]| -> Vec<f64> {
+            adjoints.iter().flat_map(|(_, d)| numbers(d)).collect()
+        };
+        let wanted = all(&exact.adjoints);
+        for (precision, memory) in [Precision::F32, Precision::Bf16]
+            .into_iter()
+            .flat_map(|p| [300, 1_000, 3_000, 10_000, 30_000].map(|m| (p, m)))
+        {
+            f = f.with_options(Options { memory: Some(memory), precision, ..options.clone() });
+            let ran = match f.vjp(case.args(), case.adjoints(), case.wrt.clone()) {
+                Ok(ran) => ran,
+                Err(e) => {
+                    assert_eq!(e.diagnostics()[0].code, "memory-budget", "{file} in {memory}: {e}");
+                    refused += 1;
+                    continue;
+                }
+            };
+            let what = format!("{file} in {memory} bytes with {precision}");
+            assert_eq!(ran.values, exact.values, "{what}");
+            let done = ran.stats.loops.iter().filter_map(|of| of.done);
+            // Where nothing is recorded, the first state is held whatever is allowed.
+            let state = ran.stats.loops.iter().filter_map(|of| of.measured);
+            let state = state.map(|measured| measured.least_bytes() + 1).max().unwrap_or(0);
+            assert!(done.clone().all(|done| done.peak_bytes <= memory.max(state)), "{what}");
+            let done: Vec<_> = done.filter_map(|done| done.shortened).collect();
+            let states: u64 = done.iter().map(|of| of.states).sum();
+            let gradient = all(&ran.adjoints);
+            if states == 0 {
+                assert_eq!(gradient, wanted, "{what}");
+                continue;
+            }
+            shortened += 1;
+            let apart = gradient.iter().zip(&wanted).map(|(a, b)| (a - b).abs());
+            let apart = apart.fold(0.0, f64::max) / largest(&wanted);
+            let told = done.iter().map(|of| of.effect).sum::<Option<f64>>();
+            if let Some(told) = told.filter(|_| apart > 1e-12) {
+                println!("{what}: {apart:.1e}, told {told:.1e}");
+                measured += 1;
+                near += usize::from(apart < 10.0 * told);
+            }
+        }
+    }
+    println!("{shortened} with fewer digits, {refused} refused; of {measured}, {near} told well");
+    assert!(shortened > 50 && measured > 20, "{shortened} {measured}");
+    // A loop is told of; what the program makes of its derivative may be small beside that.
+    assert!(10 * near >= 8 * measured, "{near} of {measured}");
 }
 
 /// Members of a batch have the bits they have alone; derivatives by what they share are summed in the order that is

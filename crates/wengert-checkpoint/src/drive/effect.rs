@@ -12,6 +12,9 @@ const NOTHING: f64 = 1e-30;
 const NOTHING_AT_ALL: f64 = 1e-20;
 const HOPELESS: f64 = 1e30;
 
+/// One in so many is few.
+const FEW: u64 = 4;
+
 /// What ranges that are reversed do to the adjoint.
 #[derive(Debug, Default)]
 pub(super) struct Effects {
@@ -19,6 +22,8 @@ pub(super) struct Effects {
     compared: Vec<(u64, Vec<Change>)>,
     /// How many were not since the last one.
     since: u64,
+    /// How many there were up to the last one that made no difference at all, and since the one before it.
+    without: u64,
 }
 
 impl Effects {
@@ -29,18 +34,48 @@ impl Effects {
 
     /// It made these differences.
     pub(super) fn compare(&mut self, differences: Vec<Change>) {
-        self.compared.push((self.since.saturating_sub(1), differences));
-        self.since = 0;
+        let since = std::mem::take(&mut self.since);
+        match differences.iter().all(|part| part.difference == 0.0) {
+            true => self.without += since,
+            false => self.compared.push((since.saturating_sub(1), differences)),
+        }
     }
 
-    /// What all of them together do to the gradient, relative to its largest number; given are the largest numbers of its parts.
+    /// What all of several kinds together do to the gradient, relative to its largest number; given are the largest numbers of its parts.
+    /// Nothing where too few were compared.
     ///
     /// Roundings of different states know nothing of each other, so what ranges do adds up by squares. Those between two that were
     /// compared are taken to do what lies between them.
-    pub(super) fn of_gradient(&self, gradient: &[f64]) -> Option<f64> {
+    pub(super) fn of_gradient(kinds: &[&Effects], gradient: &[f64]) -> Option<f64> {
+        let all: u64 = kinds.iter().map(|kind| kind.count()).sum();
+        let mut squares = 0.0;
+        for kind in kinds {
+            match kind.squares(gradient) {
+                Some(of_kind) => squares += of_kind,
+                None if kind.count() > all / FEW => return None,
+                None => {}
+            }
+        }
+        Some(Some(squares.sqrt()).filter(|all| *all > NOTHING_AT_ALL).unwrap_or(0.0))
+    }
+
+    /// How many ranges there were.
+    fn count(&self) -> u64 {
+        let compared = self.compared.iter().map(|(since, _)| since + 1).sum::<u64>();
+        self.since + self.without + compared
+    }
+
+    fn squares(&self, gradient: &[f64]) -> Option<f64> {
         let alone = self.compared.iter().map(|(since, parts)| (*since, alone(parts, gradient)));
         let alone: Vec<(u64, f64)> = alone.collect();
-        let (first, last) = (alone.first()?.1, alone.last()?.1);
+        if alone.is_empty() {
+            return (self.without > 0 && self.since <= self.count() / FEW).then_some(0.0);
+        }
+        let ((since, first), (_, last)) = (*alone.first()?, *alone.last()?);
+        if since > (self.count() / FEW).max(2) {
+            // Of those near the end, which may do most, nothing is known.
+            return None;
+        }
         let (mut before, mut squares) = (first, self.since as f64 * last * last);
         for (since, now) in alone {
             // From one to the other, each by the same factor.
@@ -52,7 +87,7 @@ impl Effects {
             squares += now * now;
             before = now;
         }
-        Some(Some(squares.sqrt()).filter(|all| *all > NOTHING_AT_ALL).unwrap_or(0.0))
+        Some(squares)
     }
 }
 
@@ -85,9 +120,25 @@ mod tests {
     fn nothing_compared_says_nothing() {
         let mut effects = Effects::default();
         effects.reversed();
-        assert_eq!(effects.of_gradient(&[1.0]), None);
+        assert_eq!(Effects::of_gradient(&[&effects], &[1.0]), None);
         effects.compare(vec![part(0.0, 1.0)]);
-        assert_eq!(effects.of_gradient(&[1.0]), Some(0.0));
+        assert_eq!(Effects::of_gradient(&[&effects], &[1.0]), Some(0.0));
+        // Few others do not matter.
+        let mut others = Effects::default();
+        (0..9).for_each(|_| effects.reversed());
+        effects.compare(vec![part(0.0, 1.0)]);
+        (0..3).for_each(|_| others.reversed());
+        assert_eq!(Effects::of_gradient(&[&effects, &others], &[1.0]), Some(0.0));
+        others.reversed();
+        assert_eq!(Effects::of_gradient(&[&effects, &others], &[1.0]), None);
+        // One alone does not speak for all.
+        (0..20).for_each(|_| effects.reversed());
+        assert_eq!(Effects::of_gradient(&[&effects], &[1.0]), None);
+        // It must be among the first.
+        let mut late = Effects::default();
+        (0..20).for_each(|_| late.reversed());
+        late.compare(vec![part(0.1, 1.0)]);
+        assert_eq!(Effects::of_gradient(&[&late], &[1.0]), None);
     }
 
     #[test]
@@ -102,7 +153,9 @@ mod tests {
         one(0, 2e-5);
         (0..4).for_each(|_| effects.reversed());
         let squares = 3.0 * 1e-6 + 1e-8 + 1e-10 + 1e-10 + 4e-10;
-        assert!(near(effects.of_gradient(&[2.0]).unwrap(), f64::sqrt(squares)));
+        let told = |kinds: &[&Effects]| Effects::of_gradient(kinds, &[2.0]).unwrap();
+        assert!(near(told(&[&effects]), f64::sqrt(squares)));
+        assert!(near(told(&[&effects, &effects]), f64::sqrt(2.0 * squares)));
     }
 
     #[test]

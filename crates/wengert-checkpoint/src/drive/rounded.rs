@@ -33,8 +33,11 @@ pub(super) struct Rounded {
     /// Ranges that are recorded, the last one last.
     records: Vec<Recorded>,
     copies: Copies,
-    effects: Effects,
-    /// Steps that were run to compare.
+    /// Of ranges that begin at the state they were computed from, and of others.
+    near: Effects,
+    far: Effects,
+    /// How often ranges were compared, and how many steps were run to do so.
+    times: u64,
     spent: u64,
     /// Bytes of adjoints that are held to compare them.
     adjoints: u64,
@@ -88,6 +91,10 @@ impl Copies {
 }
 
 impl Rounded {
+    fn effects(&mut self, is_near: bool) -> &mut Effects {
+        if is_near { &mut self.near } else { &mut self.far }
+    }
+
     /// Bytes that it holds.
     pub(super) fn bytes(&self) -> u64 {
         self.copies.bytes + self.adjoints
@@ -109,7 +116,12 @@ impl Run {
         self.done.shortened = Some(Shortened { precision: self.precision, ..Shortened::default() });
         if let Some(short) = self.kept.begin(steps, self.precision)? {
             self.stored_bytes = short;
-            let most = copies(self.memory, self.state_bytes);
+            let mut most = copies(self.memory, self.state_bytes);
+            self.adjoint_bytes = steps.adjoint_bytes();
+            if self.adjoint_bytes > self.state_bytes.saturating_add(self.memory / 4) {
+                // There would be no room to compare.
+                most = 0;
+            }
             let copies = Copies { most, ..Copies::default() };
             self.rounded = Some(Box::new(Rounded { copies, ..Rounded::default() }));
         }
@@ -131,8 +143,13 @@ impl Run {
     /// Bytes for copies that there will be.
     pub(super) fn reserved(&self) -> u64 {
         let Some(Rounded { copies, .. }) = self.rounded.as_deref() else { return 0 };
+        if copies.most == 0 {
+            return 0;
+        }
         let all = (copies.most as u64).saturating_mul(self.state_bytes);
-        all.saturating_sub(copies.bytes)
+        // An adjoint takes the place of a state on its way, and perhaps more.
+        let more = self.adjoint_bytes.saturating_sub(self.state_bytes);
+        all.saturating_sub(copies.bytes).saturating_add(more)
     }
 
     /// The loop has ended elsewhere.
@@ -321,14 +338,15 @@ impl Run {
         let origin = origins.iter().copied().flatten().last();
         if let (Some(shortened), Some(_)) = (&mut self.done.shortened, origin) {
             shortened.reversals += 1;
-            rounded.effects.reversed();
+            rounded.effects(origin == Some(range.start)).reversed();
         }
         let copy = origin.filter(|_| origins.len() == 1).filter(|origin| {
             let used = rounded.copies.held.get(origin).map(|(_, used)| *used);
             let spent = rounded.spent.saturating_add(range.end - origin);
-            // The first one in any case, and more for states that have not been looked at.
-            let most = |used| steps_in_all / FOR_COMPARING * if used == 0 { 2 } else { 1 };
-            used.is_some_and(|used| rounded.spent == 0 || spent <= most(used))
+            // Two in any case, and more for what has not been looked at.
+            let is_new = |used: u64| used == 0 || *origin == range.start;
+            let most = |used| steps_in_all / FOR_COMPARING * if is_new(used) { 2 } else { 1 };
+            used.is_some_and(|used| rounded.times < 2 || spent <= most(used))
         });
         match copy {
             Some(origin) => self.compare_reversals(steps, origin, range.clone())?,
@@ -370,6 +388,7 @@ impl Run {
         steps.load_adjoint(&begin).map_err(Error::Step)?;
         drop(begin);
         self.let_go(bytes);
+        let is_near = origin == range.start;
         let compared = self.reverse_exactly(steps, origin, range)?;
         if compared {
             let exact = self.hold_adjoint(steps);
@@ -379,9 +398,9 @@ impl Run {
                 let far = differences.iter().map(Change::relative).fold(0.0, f64::max);
                 shortened.compared += 1;
                 shortened.largest = shortened.largest.max(far);
-                self.rounded
-                    .iter_mut()
-                    .for_each(|rounded| rounded.effects.compare(differences.clone()));
+                if let Some(rounded) = &mut self.rounded {
+                    rounded.effects(is_near).compare(differences);
+                }
             }
         }
         steps.load_adjoint(&came_to).map_err(Error::Step)?;
@@ -400,6 +419,7 @@ impl Run {
         let Some((copy, used)) = rounded.copies.held.get_mut(&origin) else { return Ok(false) };
         *used += 1;
         rounded.spent += range.end - origin;
+        rounded.times += 1;
         self.live = None;
         steps.load(copy).map_err(Error::Step)?;
         rounded.origin = None;
@@ -427,7 +447,7 @@ impl Run {
             let floats = inside(steps.adjoint_floats(), gradient.len());
             let parts = differences(&gradient, &gradient, &floats);
             let largest: Vec<f64> = parts.iter().map(|part| part.largest).collect();
-            shortened.effect = rounded.effects.of_gradient(&largest);
+            shortened.effect = Effects::of_gradient(&[&rounded.near, &rounded.far], &largest);
         } else if shortened.reversals == 0 {
             shortened.effect = Some(0.0);
         }

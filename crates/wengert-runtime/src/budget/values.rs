@@ -5,6 +5,7 @@ use crate::arrays::Arrays;
 use crate::jit::abi_slots;
 use crate::jit::link::Signature;
 use crate::kernel::operand;
+use std::ops::Range;
 use std::slice;
 use wengert_checkpoint::{Distance, Error, Fingerprint};
 use wengert_core::ir::Type;
@@ -135,6 +136,49 @@ pub(super) fn distance(
         all.largest = all.largest.max(of.largest);
     }
     all
+}
+
+/// Which bytes of values that are saved are doubles: those of each value.
+pub(super) fn floats(values: &[(usize, Type)], words: &[u64]) -> Vec<Range<usize>> {
+    let (mut floats, mut at) = (Vec::new(), 0);
+    for (first, ty) in values.iter().filter(|_| !words.is_empty()) {
+        let (elem, count, dims) = match ty.is_array() {
+            true => {
+                let (elem, count) = extent(*ty, &words[*first..]);
+                (elem, count, 8 * ty.rank())
+            }
+            false if *ty == Type::F64 => (Elem::F64, 1, 0),
+            // A word, whatever is in it.
+            false => (Elem::I64, 1, 0),
+        };
+        let (start, end) = (at + dims, at + dims + count * size(elem));
+        if elem == Elem::F64 {
+            floats.push(start..end);
+        }
+        at = end;
+    }
+    floats
+}
+
+/// A number that tells integers, truth values and the sizes of arrays from others.
+pub(super) fn outline(values: &[(usize, Type)], words: &[u64]) -> u64 {
+    let mut print = Fingerprint::new();
+    for (at, ty) in values.iter().filter(|_| !words.is_empty()) {
+        let words = &words[*at..*at + abi_slots(&[*ty])];
+        match (ty.is_array(), ty) {
+            (false, Type::F64 | Type::F32) => {}
+            (false, _) => print.word(words[0]),
+            (true, _) => {
+                words[1..].iter().for_each(|dim| print.word(*dim));
+                let (elem, count) = extent(*ty, words);
+                if matches!(elem, Elem::I64 | Elem::Bool) {
+                    // SAFETY: the words are those of an array that is alive.
+                    print.bytes(unsafe { bytes_of(words[0], elem, count) });
+                }
+            }
+        }
+    }
+    print.finish()
 }
 
 /// A number that tells values from others.

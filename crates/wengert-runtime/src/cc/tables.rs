@@ -334,6 +334,7 @@ fields!(Shape {
     carries,
     written,
     state,
+    adjoints,
     counted,
     cut_apart,
     beside,

@@ -276,6 +276,7 @@ impl<'m> Graph<'m> {
             carries,
             written,
             state,
+            adjoints: state.saturating_sub(plan.finals.len()),
             counted,
             cut_apart,
             beside,

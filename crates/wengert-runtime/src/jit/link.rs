@@ -98,6 +98,8 @@ pub(crate) struct Shape {
     pub(crate) written: Vec<usize>,
     /// How many the second sweep carries.
     pub(crate) state: usize,
+    /// How many of them are adjoints; those come first.
+    pub(crate) adjoints: usize,
     /// Whether there are as many iterations as its range says.
     pub(crate) counted: bool,
     /// Whether an iteration that an exit cut short is reversed by the code around it.
