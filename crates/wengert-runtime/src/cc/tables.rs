@@ -326,6 +326,7 @@ fields!(Shape {
     reverse,
     unstep,
     free,
+    apart,
     carries,
     state,
     counted,
