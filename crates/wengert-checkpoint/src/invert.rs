@@ -258,6 +258,8 @@ pub struct Inverted {
     unit: u64,
     /// The largest relative drift.
     bound: f64,
+    /// Whether the first step of all is not taken back.
+    is_apart: bool,
     /// States by their steps, the last one at the end.
     stored: Vec<(u64, Vec<u8>)>,
     /// Bytes of states.
@@ -276,6 +278,7 @@ impl Inverted {
             every: u64::MAX,
             unit: 1,
             bound: BOUND,
+            is_apart: false,
             stored: Vec::new(),
             bytes: 0,
             largest: 0.0,
@@ -297,6 +300,12 @@ impl Inverted {
     /// A drift that is larger is an error: the difference relative to the largest number. A millionth if it is not said.
     pub fn within(self, relative: f64) -> Inverted {
         Inverted { bound: relative, ..self }
+    }
+
+    /// The first step of all is never taken back: what it makes of the first state is compared instead. For states that hold what the
+    /// step before has made of them; before the first one there is none. One state more is held.
+    pub fn beginning_apart(self) -> Inverted {
+        Inverted { is_apart: true, ..self }
     }
 
     /// How many steps lie between two states that are stored.
@@ -334,7 +343,8 @@ impl Inverted {
         if self.steps == 0 {
             return Ok(());
         }
-        let (state, states) = (steps.state_bytes(), self.steps.div_ceil(self.every) + 1);
+        let states = self.steps.div_ceil(self.every) + 1 + u64::from(self.is_apart);
+        let state = steps.state_bytes();
         if states.saturating_mul(state) > self.memory {
             return Err(InvertError::TooSmall { allowed: self.memory, states, state });
         }
@@ -367,14 +377,20 @@ impl Inverted {
         while end > 0 {
             let start = self.stored.last().map_or(0, |(step, _)| *step);
             let from = start.max(end.saturating_sub(self.unit));
-            steps.unstep(from..end).map_err(InvertError::Step)?;
-            self.done.unstepped += end - from;
+            let first = from + u64::from(self.is_apart && from == 0);
+            if first < end {
+                steps.unstep(first..end).map_err(InvertError::Step)?;
+            }
+            self.done.unstepped += end - first;
             self.bytes -= copy.len() as u64;
             save(steps, &mut copy)?;
             self.bytes += copy.len() as u64;
             self.note_peak(steps);
             if let Some((step, stored)) = self.stored.pop_if(|(step, _)| *step == from) {
-                self.compare(steps, step, &copy, &stored)?;
+                match first == from {
+                    true => self.compare(steps, step, &copy, &stored)?,
+                    false => self.compare_second(steps, &copy, &stored)?,
+                }
                 self.bytes -= copy.len() as u64;
                 copy = stored;
                 steps.load(&copy).map_err(InvertError::Step)?;
@@ -455,6 +471,25 @@ impl Inverted {
             true => Ok(()),
             false => Err(InvertError::Drift { step, relative, bound: self.bound }),
         }
+    }
+
+    /// The same of the state after the first step, which is made of the first one.
+    fn compare_second<S: Unstep>(
+        &mut self,
+        steps: &mut S,
+        reached: &[u8],
+        stored: &[u8],
+    ) -> Result<(), InvertError<S::Error>> {
+        steps.load(stored).map_err(InvertError::Step)?;
+        let now = steps.advance(0..1).map_err(InvertError::Step)?;
+        self.done.advanced += now;
+        let mut second = Vec::new();
+        save(steps, &mut second)?;
+        self.bytes += second.len() as u64;
+        self.note_peak(steps);
+        let compared = self.compare(steps, 1, reached, &second);
+        self.bytes -= second.len() as u64;
+        compared
     }
 
     fn note_peak<S: Steps>(&mut self, steps: &S) {

@@ -204,7 +204,15 @@ fn everything(mut loop_: Pendulums) -> Vec<f64> {
     loop_.gradient()
 }
 
-fn inverted(
+fn inverted(loop_: Pendulums, run: Inverted) -> Result<(Vec<f64>, Unwound), InvertError<String>> {
+    let ends = loop_.ends;
+    let (gradient, done) = driven(loop_, run)?;
+    assert_eq!([done.advanced, done.unstepped, done.recorded], [ends; 3]);
+    assert_eq!(done.evaluations(), 3 * ends);
+    Ok((gradient, done))
+}
+
+fn driven(
     mut loop_: Pendulums,
     mut run: Inverted,
 ) -> Result<(Vec<f64>, Unwound), InvertError<String>> {
@@ -214,10 +222,7 @@ fn inverted(
     run.backward(&mut loop_)?;
     // The first state is live, as it was.
     assert_eq!((loop_.at, &loop_.x), (0, &first));
-    let done = *run.done();
-    assert_eq!([done.advanced, done.unstepped, done.recorded], [loop_.ends; 3]);
-    assert_eq!(done.evaluations(), 3 * loop_.ends);
-    Ok((loop_.gradient(), done))
+    Ok((loop_.gradient(), *run.done()))
 }
 
 fn bits(gradient: &[f64]) -> Vec<u64> {
@@ -288,6 +293,35 @@ fn exact_where_every_state_is_stored() {
     // One step begins at a state that is stored in any case.
     let (found, _) = inverted(Pendulums::new(WIDTH, 1), Inverted::new(u64::MAX, 1)).unwrap();
     assert_eq!(bits(&found), bits(&everything(Pendulums::new(WIDTH, 1))));
+}
+
+#[test]
+fn fewer_steps_are_recorded_together_where_there_is_no_room_for_more() {
+    let near = |run: Inverted| {
+        let wanted = everything(Pendulums::new(WIDTH, STEPS));
+        let (found, done) = driven(Pendulums::new(WIDTH, STEPS), run).unwrap();
+        let most = wanted.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+        let is_near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-9 * most;
+        assert!(found.iter().zip(&wanted).all(is_near));
+        done
+    };
+    let memory = peak(STEPS, 3);
+    let done = near(Inverted::new(memory, STEPS).recording(100));
+    assert!(done.peak_bytes <= memory && done.peak_bytes > peak(STEPS, 2), "{done:?}");
+    assert_eq!((done.unstepped, done.recorded), (STEPS, STEPS));
+    // Parts of the first unit were run again to be recorded.
+    assert!(done.advanced > STEPS && done.advanced < 3 * STEPS, "{done:?}");
+    // The first step left alone.
+    for (unit, every) in [(1, 400), (7, STEPS), (STEPS, STEPS)] {
+        let run = Inverted::new(u64::MAX, STEPS).recording(unit).storing_every(every);
+        let done = near(run.beginning_apart());
+        assert_eq!((done.unstepped, done.recorded), (STEPS - 1, STEPS));
+        assert!(done.drift.relative > 0.0 && (every < STEPS || done.drift.step == 1));
+    }
+    let (found, done) =
+        driven(Pendulums::new(WIDTH, 1), Inverted::new(u64::MAX, 1).beginning_apart()).unwrap();
+    assert_eq!(bits(&found), bits(&everything(Pendulums::new(WIDTH, 1))));
+    assert_eq!((done.unstepped, done.drift.relative), (0, 0.0));
 }
 
 /// The adjoint that all of this is compared with is right.

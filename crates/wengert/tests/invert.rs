@@ -186,7 +186,9 @@ fn check(text: &str, args: impl Fn(i64) -> Args, steps: i64, drift: f64) {
                 let allowed = (1e3 * drifted + 1e-13) * most;
                 assert!((x - y).abs() <= allowed, "{x}, not {y}: {drifted:e} {most:e}");
             }
-            assert_eq!(back.iter().map(|of| of.done.unstepped).sum::<u64>(), n as u64);
+            // The first iteration may be left out.
+            let unstepped = back.iter().map(|of| of.done.unstepped).sum::<u64>();
+            assert!((n as u64 - 1..=n as u64).contains(&unstepped), "{unstepped}");
             peaks.push(back.iter().map(|of| of.done.peak_bytes).max().unwrap());
             println!("{n} steps: {} bytes, drift {drifted:.1e}", peaks[peaks.len() - 1]);
             // With every state stored nothing is approximate.
@@ -225,6 +227,21 @@ fn bodies_that_attract_each_other() {
 #[test]
 fn an_acceleration_that_is_made_again() {
     check(VERLET, |n| (some(5, f64::sin), some(5, f64::cos), 1.5, 0.05, n).into(), 200, 1e-10);
+}
+
+#[test]
+fn what_is_not_made_before_the_first_iteration() {
+    // Sloppy, but what it says: nothing accelerates the first half step.
+    let text = VERLET.replace("a = force(x, k)\n    for", "a = np.zeros(len(x))\n    for");
+    check(&text, |n| (some(5, f64::sin), some(5, f64::cos), 1.5, 0.05, n).into(), 200, 1e-10);
+    for n in [1, 2, 64, 65] {
+        let args: Args = (some(3, f64::sin), some(3, f64::cos), 1.5, 0.05, n).into();
+        let exact = gradient(&text, &args, options(Backend::Jit, None)).unwrap();
+        let near = gradient(&text, &args, options(Backend::Jit, Some(Invert::default()))).unwrap();
+        for (x, y) in flat(&near).iter().zip(flat(&exact)) {
+            assert!((x - y).abs() <= 1e-10 * (1.0 + y.abs()), "{x}, not {y}");
+        }
+    }
 }
 
 #[test]

@@ -209,6 +209,8 @@ pub struct Unstep {
     pub func: Arc<str>,
     /// The carries that no iteration begins with: what comes out of them means nothing.
     pub free: Vec<usize>,
+    /// Whether that does not hold of the first iteration of all, before which there is none.
+    pub apart: bool,
 }
 
 impl LoopPlan {

@@ -43,9 +43,10 @@ impl Display for LoopPlan {
         }
         let (advance, record, reverse) = (&self.advance, &self.record, &self.reverse);
         write!(f, ") advance @{advance} record @{record} reverse @{reverse}")?;
-        if let Some(Unstep { func, free }) = &self.unstep {
+        if let Some(Unstep { func, free, apart }) = &self.unstep {
             let free: Vec<String> = free.iter().map(usize::to_string).collect();
-            write!(f, " unstep @{func} free ({})", free.join(", "))?;
+            let apart = if *apart { " apart" } else { "" };
+            write!(f, " unstep @{func} free ({}){apart}", free.join(", "))?;
         }
         f.write_char('\n')
     }

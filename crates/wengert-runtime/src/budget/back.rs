@@ -62,7 +62,8 @@ impl Of<'_, '_> {
         };
         let unit = (UNIT_BYTES / state).clamp(1, UNIT);
         let run = Inverted::new(memory, length).within(invert.within);
-        Some(run.storing_every(every.min(length.max(1))).recording(unit))
+        let run = run.storing_every(every.min(length.max(1))).recording(unit);
+        Some(if self.shape.apart { run.beginning_apart() } else { run })
     }
 
     /// Says why a loop was not taken back.

@@ -331,6 +331,7 @@ fields!(Shape {
     reverse,
     unstep,
     free,
+    apart,
     carries,
     written,
     state,

@@ -267,12 +267,14 @@ impl<'m> Graph<'m> {
             (lent(&of, 2 + carries)? == 0 && handed_on(&of, 2, carries) && is_like).then_some(of)
         });
         let free = plan.unstep.as_ref().map_or_else(Vec::new, |unstep| unstep.free.clone());
+        let apart = plan.unstep.as_ref().is_some_and(|unstep| unstep.apart);
         fits.then_some(Shape {
             advance,
             record,
             reverse,
             unstep,
             free,
+            apart,
             carries,
             written,
             state,

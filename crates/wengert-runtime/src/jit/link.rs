@@ -92,6 +92,8 @@ pub(crate) struct Shape {
     pub(crate) unstep: Option<Signature>,
     /// The carries that no iteration begins with.
     pub(crate) free: Vec<usize>,
+    /// Whether its first iteration cannot be run so.
+    pub(crate) apart: bool,
     /// How many values are carried from one iteration to the next.
     pub(crate) carries: usize,
     /// Those of them that are arrays to which iterations only write.

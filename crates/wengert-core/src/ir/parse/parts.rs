@@ -42,7 +42,12 @@ impl Parser {
             self.next();
             let func = self.symbol()?;
             self.word("free")?;
-            unstep = Some(Unstep { func, free: self.counts()? });
+            let free = self.counts()?;
+            let apart = self.is_word("apart");
+            if apart {
+                self.next();
+            }
+            unstep = Some(Unstep { func, free, apart });
         }
         Ok(LoopPlan {
             name,

@@ -92,7 +92,7 @@ pub(super) fn plan(module: &Module, plan: &LoopPlan) -> Result<(), Diagnostic> {
             is(&plan.reverse, &reverse)
         ));
     }
-    if let Some(Unstep { func, free }) = &plan.unstep {
+    if let Some(Unstep { func, free, .. }) = &plan.unstep {
         let Some(unstep) = found(func) else {
             return error(format!("its `unstep` is `@{func}`, but there is no such function"));
         };

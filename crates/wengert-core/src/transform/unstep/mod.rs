@@ -25,7 +25,7 @@ mod why;
 use super::dce;
 use crate::ir::{self, Func, Inst, Module, Op, Value};
 use crate::span::{Diagnostic, Span};
-use solve::{Solver, is_used};
+use solve::{How, Solver, is_used};
 
 pub use why::no_such_loop;
 
@@ -36,6 +36,8 @@ pub struct Unstep {
     pub func: Func,
     /// The carries that no iteration begins with: what comes out of them means nothing.
     pub free: Vec<usize>,
+    /// Whether a carry is made again of what the iteration before has ended with: of the first one of all there is none.
+    pub apart: bool,
 }
 
 /// Adds such functions to the programs of reverse mode: for each outlined loop of which `chosen` says so by where it stands, but for parallel
@@ -46,8 +48,8 @@ pub fn add(programs: &mut Module, chosen: &dyn Fn(Span) -> bool) -> Result<(), D
         let Some(advance) = programs.func(&plan.advance) else { continue };
         if find(advance).is_none_or(|at| chosen(advance.body.insts[at].span)) {
             let name = format!("{}.unstep", plan.name);
-            let Unstep { func, free } = of_loop(advance, plan.carries, &name)?;
-            plan.unstep = Some(ir::Unstep { func: func.name.clone(), free });
+            let Unstep { func, free, apart } = of_loop(advance, plan.carries, &name)?;
+            plan.unstep = Some(ir::Unstep { func: func.name.clone(), free, apart });
             made.push(func);
         }
     }
@@ -66,7 +68,8 @@ pub fn of_loop(advance: &Func, carries: usize, name: &str) -> Result<Unstep, Dia
     let Some(at) = find(advance) else {
         // No iteration changes anything.
         let func = emit::unchanged(advance, carries, name);
-        return Ok(Unstep { func: legal::with_copies(func, 2 + carries), free: Vec::new() });
+        let func = legal::with_copies(func, 2 + carries);
+        return Ok(Unstep { func, free: Vec::new(), apart: false });
     };
     let inst: &Inst = &advance.body.insts[at];
     let body = &inst.blocks[0];
@@ -88,5 +91,7 @@ pub fn of_loop(advance: &Func, carries: usize, name: &str) -> Result<Unstep, Dia
     let free = results.filter(|(_, v)| of_result(v).is_some_and(|j| is_free(&j)));
     let free = free.map(|(k, _)| k).collect();
     let made = emit::function(&solver, &solution, name, carries, at);
-    Ok(Unstep { func: dce::remove_dead(&legal::with_copies(made, 2 + carries)), free })
+    let func = dce::remove_dead(&legal::with_copies(made, 2 + carries));
+    let apart = solution.how.values().any(|how| matches!(how, How::Remade(_)));
+    Ok(Unstep { func, free, apart })
 }
