@@ -108,7 +108,8 @@ fn apart(now: &Gradient, exact: &Gradient) -> f64 {
 fn shortened(g: &Gradient) -> Shortened {
     let done = g.stats.loops.iter().filter_map(|of| Some((of.memory, of.done?)));
     let told = done.inspect(|(memory, done)| assert!(done.peak_bytes <= *memory, "{done:?}"));
-    told.filter_map(|(_, done)| done.shortened).last().unwrap()
+    let mut told: Vec<Shortened> = told.filter_map(|(_, done)| done.shortened).collect();
+    told.pop().unwrap()
 }
 
 fn row(width: usize) -> Value {
