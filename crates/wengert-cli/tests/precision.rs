@@ -107,13 +107,13 @@ fn plans() {
 fn killed_and_gone_on_with() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("precision-killed");
     let _ = std::fs::remove_dir_all(&folder);
-    let program = [&LORENZ[..], &["n=10000000", "--json"]].concat();
+    let program = [&LORENZ[..], &["n=20000000", "--json"]].concat();
     let exact = json(&command(&program).output().unwrap());
     let (disk, folder) = (format!("{}:100kB", folder.display()), folder.to_str().unwrap());
     let more = ["--memory", "64kB", "--disk", &disk, "--resume", folder, "--precision"];
     let short = [&program[..], &more, &["f32"]].concat();
     let mut kills = 0;
-    for wait in [900, 700, 1100] {
+    for wait in [500, 350, 700] {
         let mut child = command(&short).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(wait));
         if child.try_wait().unwrap().is_none() {

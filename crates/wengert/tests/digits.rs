@@ -108,7 +108,8 @@ fn apart(now: &Gradient, exact: &Gradient) -> f64 {
 fn shortened(g: &Gradient) -> Shortened {
     let done = g.stats.loops.iter().filter_map(|of| Some((of.memory, of.done?)));
     let told = done.inspect(|(memory, done)| assert!(done.peak_bytes <= *memory, "{done:?}"));
-    told.filter_map(|(_, done)| done.shortened).next_back().unwrap()
+    let mut told: Vec<Shortened> = told.filter_map(|(_, done)| done.shortened).collect();
+    told.pop().unwrap()
 }
 
 fn row(width: usize) -> Value {
@@ -217,13 +218,15 @@ fn a_loop_that_ends_when_it_is_there() {
 #[test]
 fn a_loop_that_ends_by_a_hair() {
     let f = function(NARROW);
-    let (rate, mut fine, mut astray) = (0.01, 0, 0);
+    let (rate, mut fine, mut astray, mut went_on) = (0.01, 0, 0, 0);
     for k in 0..40 {
-        let mut x = 0.9f64;
+        // States are rounded up in some, and down in others.
+        let begin = 0.9 + 0.003 * f64::from(k);
+        let mut x = begin;
         (0..300 + k).for_each(|_| x -= rate * x * (1.0 + 0.25 * x));
         // It ends there, or at the step behind.
         let tol = if k % 2 == 0 { x * (1.0 + 1e-12) } else { x * (1.0 - 1e-12) };
-        let args = || (0.9, 0.2, rate, tol);
+        let args = || (begin, 0.2, rate, tol);
         let exact = f.value_and_grad(args(), ["x", "y", "rate"]).unwrap();
         for precision in BOTH {
             let short = with(NARROW, 1_000, precision);
@@ -236,14 +239,15 @@ fn a_loop_that_ends_by_a_hair() {
                 }
                 Err(e) => {
                     astray += 1;
+                    went_on += usize::from(k % 2 == 0);
                     let said = e.to_string();
                     assert!(said.contains("went another way before step"), "{said}");
                 }
             }
         }
     }
-    println!("{fine} ended where they did, {astray} did not");
-    assert!(fine > 10 && astray > 10, "{fine} {astray}");
+    println!("{fine} ended where they did, {astray} did not, of which {went_on} went on");
+    assert!(fine > 10 && astray > 10 && went_on > 3, "{fine} {astray} {went_on}");
 }
 
 /// What fails only because of fewer digits is not said to be the program's fault.
