@@ -1,9 +1,9 @@
 //! Loops run backwards: random ones come back to where they began, and those that cannot say why.
 
 use wengert_core::check::Random;
-use wengert_core::generate::coupling;
+use wengert_core::generate::{self, coupling};
 use wengert_core::interp::{Interp, Val};
-use wengert_core::ir::{Module, parse, verify};
+use wengert_core::ir::{LoopPlan, Module, parse, verify};
 use wengert_core::span::Diagnostic;
 use wengert_core::transform::{pipeline, vjp};
 
@@ -56,6 +56,57 @@ fn random_loops_come_back() {
         longest = longest.max(text.lines().count());
     }
     assert!(longest > 40);
+}
+
+/// Programs that nobody made to be taken back: where that works out by chance, they come back as well.
+#[test]
+fn whatever_can_be_taken_back_comes_back() {
+    let mut seeds = Random(4);
+    let (mut found, mut compared) = (0, 0);
+    for _ in 0..1500 {
+        let seed = seeds.bits();
+        let case = generate::case(seed);
+        let funcs = [&case.func].into_iter().chain(&case.callees).cloned().collect();
+        let module = Module { funcs, ..Module::default() };
+        let name = case.func.name.to_string();
+        let Ok(module) = pipeline::module(&module, &name) else { continue };
+        // Only those that come back by themselves.
+        let whole = vjp::in_module(&module, &name, &case.wrt).unwrap();
+        if whole.loops.is_empty() || whole.loops.iter().any(|plan| plan.parallel) {
+            continue;
+        }
+        let Ok(module) = vjp::inverted_in_module(&module, &name, &case.wrt, &|_| true) else {
+            continue;
+        };
+        verify::module(&module).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{module}"));
+        found += 1;
+        let plain = |plan: &LoopPlan| {
+            plan.unstep.as_ref().is_some_and(|unstep| unstep.free.is_empty() && !unstep.apart)
+        };
+        if !module.loops.iter().all(plain) {
+            continue;
+        }
+        let record = format!("{name}.record");
+        let run = |module: &Module| {
+            let mut args = case.args.clone();
+            args.push(Val::tape());
+            let mut interp = Interp::new(module);
+            interp.max_iterations = 200;
+            interp.call(&record, args).ok().map(|vals| floats(&vals))
+        };
+        let around = coupling::there_and_back(&module, &record);
+        verify::module(&around).unwrap_or_else(|e| panic!("seed {seed}: {e}\n{around}"));
+        let (Some(back), Some(wanted)) = (run(&around), run(&coupling::left_out(&module, &record)))
+        else {
+            continue;
+        };
+        compared += 1;
+        let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-6 * (1.0 + b.abs()) || a == b;
+        let all = back.len() == wanted.len() && back.iter().zip(&wanted).all(near);
+        assert!(all, "seed {seed}: {back:?}, not {wanted:?}\n{module}");
+    }
+    println!("{found} can be taken back, {compared} compared");
+    assert!(found > 30 && compared > 3, "{found}, {compared}");
 }
 
 /// The message for a body of carries `%x` and `%y`.
