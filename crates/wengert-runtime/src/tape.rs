@@ -268,7 +268,9 @@ mod tests {
             flags.unwrap_or("").split_whitespace().any(|flag| flag == "hg")
         };
         assert!(!flags_at(base));
-        assert!(flags_at(base + SMALL_PAGES) && flags_at(base + (1 << 30)));
+        // Where addresses are few, it is short.
+        let far = (1 << 30).min(tape.map.len() - 1);
+        assert!(flags_at(base + SMALL_PAGES) && flags_at(base + far));
     }
 
     #[test]
