@@ -94,6 +94,60 @@ fn a_run_that_is_asked_to_end() {
     assert!(!folder.join("loop-1").exists());
 }
 
+/// The same command by a shell that lets no file grow: what is written fails, as on a full disk.
+fn on_a_full_disk(more: &[&str]) -> String {
+    let mut full = Command::new("sh");
+    full.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+    full.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$@\"", "sh"]);
+    full.arg(env!("CARGO_BIN_EXE_wengert")).args(PROGRAM).args(more);
+    // Not what the C compiler made.
+    let output = full.env("WENGERT_CACHE", "").stdin(Stdio::null()).output().unwrap();
+    assert!(!output.status.success());
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn folders_that_cannot_be_written() {
+    let folder = folder("full");
+    let disk = format!("{}:20kB", folder.display());
+    let told = on_a_full_disk(&["--memory", "64kB", "--disk", &disk]);
+    assert!(told.contains("error[folder]") && told.contains("run-full"), "{told}");
+    assert!(told.contains("--disk") && !told.contains("panic"), "{told}");
+    assert!(!folder.join("loop-1").exists());
+    // A file is no folder, and nobody makes one there.
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-folder");
+    std::fs::write(&file, "").unwrap();
+    for place in [file.as_path(), Path::new("/proc/wengert")] {
+        let disk = format!("{}:20kB", place.join("run").display());
+        let output = command(&["--memory", "64kB", "--disk", &disk]).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(told.contains("error[folder]"), "{told}");
+        assert!(told.contains(&*place.to_string_lossy()), "{told}");
+    }
+}
+
+/// A disk that becomes full, on the way there and on the way back: nothing that was written is lost.
+#[test]
+fn a_disk_that_becomes_full() {
+    let wanted = gradient(command(&[]).output().unwrap());
+    let folder = folder("filled");
+    let disk = format!("{}:20kB", folder.display());
+    let resume = ["--memory", "64kB", "--disk", &disk, "--resume", folder.to_str().unwrap()];
+    for seconds in [0.0, 0.6, 1.2] {
+        let mut child = command(&resume).spawn().unwrap();
+        wait_for(&folder.join("loop-1/journal"));
+        std::thread::sleep(Duration::from_secs_f64(seconds));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if folder.join("loop-1/journal").exists() {
+            let told = on_a_full_disk(&resume);
+            assert!(told.contains("error[folder]"), "{told}");
+            assert!(folder.join("loop-1/journal").exists(), "after {seconds} seconds");
+        }
+    }
+    assert_eq!(gradient(command(&resume).output().unwrap()), wanted);
+}
+
 /// Waits until a file is there.
 fn wait_for(file: &Path) {
     for _ in 0..600 {

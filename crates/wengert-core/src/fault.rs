@@ -63,6 +63,8 @@ pub enum FaultKind {
         /// Whether the record of one iteration was too large.
         too_small: bool,
     },
+    /// A loop could not keep states in its folder, or not go on with those that are there.
+    Folder(Arc<str>),
     /// A loop was taken back and came out too far from where it had been.
     Drift(Arc<str>),
     /// The user interrupted the run.
@@ -185,7 +187,9 @@ impl Fault {
                 format!("there is not enough memory for an array of {more}{bytes} bytes")
             }
             FaultKind::NoAddresses => "there are no addresses left for a tape".into(),
-            FaultKind::Budget { why, .. } | FaultKind::Drift(why) => why.to_string(),
+            FaultKind::Budget { why, .. } | FaultKind::Folder(why) | FaultKind::Drift(why) => {
+                why.to_string()
+            }
             FaultKind::Interrupted => "interrupted".into(),
         }
     }
@@ -259,6 +263,13 @@ impl Fault {
                 "reversing this loop",
                 Some("allow more with `--memory`, or leave it out: then everything is kept"),
             ),
+            FaultKind::Folder(_) => (
+                "folder",
+                "reversing this loop",
+                Some(
+                    "make room there, name another folder with `--disk`, or leave it out; what a run has noted there stays, for `--resume`",
+                ),
+            ),
             FaultKind::Drift(_) => (
                 "drift",
                 "taking back this loop",
@@ -313,7 +324,8 @@ mod tests {
                 FaultKind::NoAddresses => {
                     FaultKind::Budget { why: "too few bytes".into(), too_small: true }
                 }
-                FaultKind::Budget { .. } => FaultKind::Drift("too far".into()),
+                FaultKind::Budget { .. } => FaultKind::Folder("no space left".into()),
+                FaultKind::Folder(_) => FaultKind::Drift("too far".into()),
                 FaultKind::Drift(_) => FaultKind::Interrupted,
                 FaultKind::Interrupted => break,
             });

@@ -18,12 +18,14 @@
 mod back;
 mod outputs;
 mod shares;
+mod told;
 mod values;
 mod way;
 
 use self::back::Course;
 use self::outputs::Outputs;
 use self::shares::shares;
+use self::told::told;
 use self::values::{bytes_in, copy_of, extent, fingerprint, floats, load, outline};
 use self::values::{save, size, values};
 use self::way::Way;
@@ -253,10 +255,9 @@ pub(crate) unsafe fn drive<'p>(
         Ok(()) => 0,
         Err(Error::Step(status)) => status,
         Err(other) => {
-            let too_small = matches!(other, Error::TooSmall { .. });
+            let (kind, too_small) = told(&other);
             budget.is_small = is_inner && too_small;
-            let why = other.to_string().into();
-            context.stop(plan.stopped, FaultKind::Budget { why, too_small });
+            context.stop(plan.stopped, kind);
             1
         }
     }
