@@ -69,6 +69,7 @@ mod shapes;
 mod source;
 mod sparse;
 mod stages;
+pub mod tape;
 mod value;
 
 pub use args::{Arg, Args, Wrt};

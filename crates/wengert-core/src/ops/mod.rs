@@ -23,5 +23,5 @@ pub mod value;
 pub use array::{ArrayOp, Check, Direction, Transposed};
 pub use real::{Partial, Real, Uses};
 pub use shaped::{Array, Data};
-pub use table::{Class, Prim};
+pub use table::{Class, Looks, Prim};
 pub use value::{Elem, Scalar, Trap};

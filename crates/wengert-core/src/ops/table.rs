@@ -125,10 +125,17 @@ macro_rules! table {
                 match self { $(Prim::$variant => &[$(stringify!($partial)),*]),* }
             }
 
-            /// The partial derivative by each input, in terms of the inputs and the output.
-            /// Empty for rows without one.
+            /// By how many inputs it has a partial: all, or none.
+            #[inline(always)]
+            pub const fn slope_count(self) -> usize {
+                match self { $(Prim::$variant => <[&str]>::len(&[$(stringify!($partial)),*])),* }
+            }
+
+            /// The partial derivative by each input, in terms of the inputs and the output. What stands at
+            /// places beyond the inputs is not looked at; partials there are 0.
             #[allow(unused_variables)]
-            pub fn partials<T: Real>(self, inputs: &[T], y: T) -> Vec<Partial<T>>
+            #[inline(always)]
+            pub fn slopes<T: Real>(self, inputs: [T; 3], y: T) -> [Partial<T>; 3]
             where
                 f64: std::ops::Sub<T, Output = T> + std::ops::Mul<T, Output = T>,
             {
@@ -136,9 +143,15 @@ macro_rules! table {
                     $(Prim::$variant => {
                         table!(@bind inputs ($($x),*));
                         let $y = y;
-                        vec![$(partial!($class $partial)),*]
+                        padded([$(partial!($class $partial)),*])
                     })*
                 }
+            }
+
+            /// Shows the row to one who looks, as a constant: what he makes of it is made for each row apart.
+            #[inline(always)]
+            pub fn shown<V: Looks>(self, looks: V) -> V::Sees {
+                match self { $(Prim::$variant => looks.at(Prim::$variant)),* }
             }
         }
     };
@@ -263,6 +276,23 @@ table! {
     Promote  "promote"  "s>d"   cast    2 0.0 (-10.0, 10.0) () y => [];
 }
 
+/// One who is shown a row: see [`Prim::shown`].
+pub trait Looks {
+    /// What comes of it.
+    type Sees;
+
+    /// The row is this one.
+    fn at(self, row: Prim) -> Self::Sees;
+}
+
+/// With partials of 0 for inputs that there are not.
+#[inline(always)]
+fn padded<T: Copy, const K: usize>(partials: [Partial<T>; K]) -> [Partial<T>; 3] {
+    let mut all = [Partial::Const(0.0); 3];
+    all[..K].copy_from_slice(&partials);
+    all
+}
+
 /// 1 where `clamp` gives `x`, else 0.
 fn inside<T: Real>(x: T, lo: T, hi: T) -> T {
     x.less(lo).flipped().and(hi.less(x).flipped())
@@ -291,6 +321,16 @@ impl Prim {
     /// The row of that name.
     pub fn from_name(name: &str) -> Option<Prim> {
         Prim::ALL.iter().copied().find(|p| p.name() == name)
+    }
+
+    /// The partial derivative by each input, in terms of the inputs and the output.
+    /// Empty for rows without one.
+    pub fn partials<T: Real>(self, inputs: &[T], y: T) -> Vec<Partial<T>>
+    where
+        f64: std::ops::Sub<T, Output = T> + std::ops::Mul<T, Output = T>,
+    {
+        let input = |k: usize| inputs.get(k).copied().unwrap_or(y);
+        self.slopes([input(0), input(1), input(2)], y)[..self.slope_count()].to_vec()
     }
 
     /// The row that undoes a change of float type, for derivatives to go back through it.

@@ -138,31 +138,57 @@ pub fn floor_mod(a: i64, b: i64) -> Result<i64, Trap> {
 
 /// The rows of floats, for one size of them.
 macro_rules! float_rows {
-    ($name:ident, $float:ident, $kind:ident) => {
+    ($plain:ident, $name:ident, $float:ident, $kind:ident) => {
+        /// The value of a row that gives a float of floats; `None` for others and for elementary functions.
+        #[inline(always)]
+        pub fn $plain(prim: Prim, [a, b, c]: [$float; 3]) -> Option<$float> {
+            use Prim::*;
+            Some(match prim {
+                Add => a + b,
+                Sub => a - b,
+                Mul => a * b,
+                Div => a / b,
+                Fma => a.mul_add(b, c),
+                Neg => -a,
+                Abs => a.abs(),
+                Min => {
+                    if a < b {
+                        a
+                    } else {
+                        b
+                    }
+                }
+                Max => {
+                    if b < a {
+                        a
+                    } else {
+                        b
+                    }
+                }
+                Floor => a.floor(),
+                Round => a.round_ties_even(),
+                // An adjoint that decays into subnormals would run 50 times slower.
+                Flush => {
+                    if a.abs() < $float::MIN_POSITIVE {
+                        0.0
+                    } else {
+                        a
+                    }
+                }
+                Sqrt => a.sqrt(),
+                StopGradient => a,
+                _ => return None,
+            })
+        }
+
         fn $name(prim: Prim, x: &[Scalar]) -> Option<Scalar> {
             use Prim::*;
-            let f = |k: usize| match x[k] {
-                Scalar::$kind(v) => v,
+            let f = |k: usize| match x.get(k) {
+                Some(Scalar::$kind(v)) => *v,
                 _ => $float::NAN,
             };
-            let float = Scalar::$kind;
             let bool = Scalar::Bool;
             Some(match prim {
-                Add => float(f(0) + f(1)),
-                Sub => float(f(0) - f(1)),
-                Mul => float(f(0) * f(1)),
-                Div => float(f(0) / f(1)),
-                Fma => float(f(0).mul_add(f(1), f(2))),
-                Neg => float(-f(0)),
-                Abs => float(f(0).abs()),
-                Min => float(if f(0) < f(1) { f(0) } else { f(1) }),
-                Max => float(if f(1) < f(0) { f(0) } else { f(1) }),
-                Floor => float(f(0).floor()),
-                Round => float(f(0).round_ties_even()),
-                // An adjoint that decays into subnormals would run 50 times slower.
-                Flush => float(if f(0).abs() < $float::MIN_POSITIVE { 0.0 } else { f(0) }),
-                Sqrt => float(f(0).sqrt()),
-                StopGradient => float(f(0)),
                 Lt => bool(f(0) < f(1)),
                 Le => bool(f(0) <= f(1)),
                 Gt => bool(f(0) > f(1)),
@@ -172,13 +198,13 @@ macro_rules! float_rows {
                 FToI => Scalar::I64(f(0) as i64),
                 Demote => Scalar::F32(f(0) as f32),
                 Promote => Scalar::F64(f64::from(f(0))),
-                _ => return None,
+                _ => return $plain(prim, [f(0), f(1), f(2)]).map(Scalar::$kind),
             })
         }
     };
 }
-float_rows!(of_doubles, f64, F64);
-float_rows!(of_singles, f32, F32);
+float_rows!(double, of_doubles, f64, F64);
+float_rows!(single, of_singles, f32, F32);
 
 /// The value of a row at its inputs; `None` for elementary functions that are IR programs.
 ///

@@ -1,0 +1,527 @@
+//! The tapes that a thread records, and how an operation finds the one it belongs to.
+//!
+//! A thread has a stack of tapes. A variable carries the tag of the recording it belongs to; an operation on variables of
+//! several tapes is recorded on the latest of them, for which a value of an earlier tape is a number that has a
+//! derivative of its own (its *primal*, a variable of the earlier tape). So levels nest, and what is differentiated by
+//! at one level is never taken for what is at another.
+//!
+//! Reading order: [`Recorder`] (one tape), [`Stack`], [`unary`] and [`binary`] (the short way, for one tape), [`apply`]
+//! (the long way: nested tapes, source lines, variables that do not belong).
+
+use super::error::{Misuse, MisuseKind, remember};
+use super::guard::Guard;
+use super::nodes::{Nodes, Op};
+use super::number::value;
+use super::outside::Call;
+use super::var::Var;
+use std::cell::RefCell;
+use std::mem::ManuallyDrop;
+use std::panic::Location;
+use std::rc::Rc;
+use std::sync::Mutex;
+use std::thread::ThreadId;
+use wengert_core::ops::Prim;
+
+/// The tag of what is on no tape: a constant.
+pub(super) const CONSTANT: u32 = 0;
+/// The tag of what comes of a misuse, whose number is the index.
+pub(super) const MISUSED: u32 = u32::MAX;
+/// A tag that no variable has.
+const NOBODY: u32 = u32::MAX - 1;
+
+/// Entries from `start` to `end`, recorded under one tag.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Segment {
+    pub(super) tag: u32,
+    pub(super) start: u32,
+    pub(super) end: u32,
+}
+
+/// What a tape holds, apart from who may add to it.
+#[derive(Default)]
+pub(super) struct Recording {
+    pub(super) nodes: Nodes,
+    /// Values as variables of earlier tapes, from when there is one; one per entry.
+    pub(super) primals: Vec<Var>,
+    /// The line of every entry, on a tape that keeps them.
+    pub(super) places: Option<Vec<&'static Location<'static>>>,
+    /// Comparisons of variables, on a tape that keeps them.
+    pub(super) guards: Option<Vec<Guard>>,
+    /// Terms of sums with known partials.
+    pub(super) terms: Vec<(u32, f64)>,
+    /// Functions with derivatives of their own that were called.
+    pub(super) calls: Vec<Rc<Call>>,
+    /// How many values became plain numbers by conversion.
+    pub(super) conversions: u64,
+    pub(super) segments: Vec<Segment>,
+}
+
+impl Recording {
+    /// Whether a variable is one of this tape's.
+    pub(super) fn owns(&self, x: Var) -> bool {
+        let found = self.segments.iter().rev().find(|segment| segment.tag == x.tag());
+        found.is_some_and(|segment| (segment.start..segment.end).contains(&x.index()))
+    }
+
+    /// The value of an entry as a variable of earlier tapes, or a constant.
+    pub(super) fn primal(&self, at: u32) -> Var {
+        match self.primals.get(at as usize) {
+            Some(primal) => *primal,
+            None => Var::constant(self.nodes.value(at)),
+        }
+    }
+
+    /// Appends an entry with all that is kept of it.
+    fn push(
+        &mut self,
+        op: Op,
+        [a, b]: [u32; 2],
+        primal: Var,
+        at: &'static Location<'static>,
+    ) -> u32 {
+        if primal.tag() != CONSTANT && self.primals.is_empty() {
+            let nodes = &self.nodes;
+            self.primals = (0..nodes.len()).map(|k| Var::constant(nodes.value(k as u32))).collect();
+        }
+        if primal.tag() != CONSTANT || !self.primals.is_empty() {
+            self.primals.push(primal);
+        }
+        if let Some(places) = &mut self.places {
+            places.push(at);
+        }
+        self.nodes.push(op, a, b, primal.value())
+    }
+
+    /// Forgets entries from one on.
+    pub(super) fn truncate(&mut self, len: u32) {
+        let keeps = len as usize;
+        for (_, node) in (keeps..self.nodes.len()).map(|at| (at, self.nodes.get(at))) {
+            match node.op {
+                Op::Sum => self.terms.truncate(self.terms.len().min(node.a as usize)),
+                Op::Called => self.calls.truncate(self.calls.len().min(node.a as usize)),
+                _ => {}
+            }
+        }
+        self.nodes.truncate(keeps);
+        self.primals.truncate(keeps);
+        if let Some(places) = &mut self.places {
+            places.truncate(keeps);
+        }
+        if let Some(guards) = &mut self.guards {
+            guards.retain(|guard| guard.before <= len && guard.a < len && guard.b < len);
+        }
+        self.segments.retain(|segment| segment.start < len);
+        if let Some(last) = self.segments.last_mut() {
+            last.end = last.end.min(len);
+        }
+    }
+}
+
+/// A tape of a thread.
+pub(super) struct Recorder {
+    /// Which tape it is, for its owner.
+    pub(super) id: u64,
+    /// The tag of what is recorded now.
+    tag: u32,
+    /// The same where the short way may be taken.
+    short: u32,
+    pub(super) recording: Recording,
+    /// Where constants are that were met before, by their bits.
+    constants: [(u64, u32); CONSTANTS],
+    /// Whether its recording is away, being swept.
+    pub(super) busy: bool,
+}
+
+const CONSTANTS: usize = 32;
+/// The place of no constant.
+const ABSENT: (u64, u32) = (0, u32::MAX);
+
+impl Recorder {
+    /// The one of a thread that records nothing.
+    const fn none() -> Recorder {
+        let recording = Recording {
+            nodes: Nodes::none(),
+            primals: Vec::new(),
+            places: None,
+            guards: None,
+            terms: Vec::new(),
+            calls: Vec::new(),
+            conversions: 0,
+            segments: Vec::new(),
+        };
+        let constants = [ABSENT; CONSTANTS];
+        Recorder { id: 0, tag: NOBODY, short: NOBODY, recording, constants, busy: false }
+    }
+
+    /// Begins to record under a new tag, from where the recording ends.
+    pub(super) fn begin(&mut self, tag: u32) {
+        let start = self.recording.nodes.len() as u32;
+        self.recording.segments.push(Segment { tag, start, end: u32::MAX });
+        self.tag = tag;
+        self.constants = [ABSENT; CONSTANTS];
+        self.choose();
+    }
+
+    /// Whether the short way may be taken.
+    pub(super) fn choose(&mut self) {
+        let recording = &self.recording;
+        let long = self.busy || recording.places.is_some() || !recording.primals.is_empty();
+        self.short = if long { NOBODY } else { self.tag };
+    }
+
+    /// Forgets entries from one on, and variables with them.
+    pub(super) fn rewind(&mut self, len: u32, tag: u32) {
+        self.recording.truncate(len);
+        self.begin(tag);
+    }
+
+    /// The entry of a constant.
+    #[inline(always)]
+    fn constant(&mut self, c: f64) -> u32 {
+        let bits = c.to_bits();
+        let slot = (bits.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 59) as usize;
+        match self.constants[slot] {
+            (known, at) if known == bits && at != u32::MAX => at,
+            _ => self.new_constant(c, slot),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn new_constant(&mut self, c: f64, slot: usize) -> u32 {
+        let at = self.recording.push(Op::Constant, [0, 0], Var::constant(c), Location::caller());
+        self.constants[slot] = (c.to_bits(), at);
+        at
+    }
+
+    /// The entry of a constant, or of a variable of this tape that was made before it was rewound.
+    #[inline]
+    fn entry(&mut self, x: Var) -> Option<u32> {
+        if self.short == NOBODY {
+            return None;
+        }
+        if x.tag() == CONSTANT {
+            return Some(self.constant(x.value()));
+        }
+        self.recording.owns(x).then_some(x.index())
+    }
+
+    /// The entry of any value: of a variable of this tape, or of a number with its derivative at earlier tapes.
+    fn entry_of(&mut self, x: Var, at: &'static Location<'static>) -> u32 {
+        if self.recording.owns(x) {
+            return x.index();
+        }
+        if x.tag() == CONSTANT {
+            return self.constant(x.value());
+        }
+        let entry = self.recording.push(Op::Constant, [0, 0], x, at);
+        self.choose();
+        entry
+    }
+
+    /// Whether there is room for an operation, with its constants.
+    #[inline(always)]
+    fn has_room(&self) -> bool {
+        self.recording.nodes.len() < Nodes::MOST - 8
+    }
+
+    fn var(&self, value: f64, index: u32) -> Var {
+        Var::new(value, index, self.tag)
+    }
+}
+
+/// The tapes of a thread: those that lie below are earlier.
+pub(super) struct Stack {
+    top: Recorder,
+    below: Vec<Recorder>,
+    /// Tags that this thread may give out.
+    tags: std::ops::Range<u32>,
+}
+
+thread_local! {
+    // What is never dropped is reached without a question. It holds nothing when all tapes have ended.
+    static STACK: ManuallyDrop<RefCell<Stack>> = const {
+        let none = Stack { top: Recorder::none(), below: Vec::new(), tags: 1..1 };
+        ManuallyDrop::new(RefCell::new(none))
+    };
+}
+
+/// Looks at the tapes of this thread.
+pub(super) fn with<R>(look: impl FnOnce(&mut Stack) -> R) -> R {
+    STACK.with(|stack| look(&mut stack.borrow_mut()))
+}
+
+/// Threads take tags in blocks of this size.
+const BLOCK: u32 = 256;
+/// Whose each block is.
+static BLOCKS: Mutex<Vec<ThreadId>> = Mutex::new(Vec::new());
+
+/// The thread that a tag was given out by.
+fn thread_of(tag: u32) -> Option<ThreadId> {
+    let blocks = BLOCKS.lock().unwrap_or_else(|blocks| blocks.into_inner());
+    blocks.get((tag / BLOCK) as usize).copied()
+}
+
+impl Stack {
+    /// A tag that no recording had before.
+    pub(super) fn tag(&mut self) -> u32 {
+        if let Some(tag) = self.tags.next() {
+            return tag;
+        }
+        let mut blocks = BLOCKS.lock().unwrap_or_else(|blocks| blocks.into_inner());
+        if blocks.len() as u32 >= (NOBODY - 1) / BLOCK {
+            // No variable has it: recording under it is a misuse.
+            return NOBODY;
+        }
+        let first = blocks.len() as u32 * BLOCK;
+        blocks.push(std::thread::current().id());
+        self.tags = first.max(1)..first + BLOCK;
+        drop(blocks);
+        self.tag()
+    }
+
+    /// Puts a new tape on top.
+    pub(super) fn add(&mut self, id: u64) {
+        let mut recorder = Recorder::none();
+        recorder.id = id;
+        let tag = self.tag();
+        recorder.begin(tag);
+        let before = std::mem::replace(&mut self.top, recorder);
+        if before.id != 0 {
+            self.below.push(before);
+        }
+    }
+
+    /// Takes a tape away.
+    pub(super) fn remove(&mut self, id: u64) -> Option<Recorder> {
+        if self.top.id == id {
+            let next = self.below.pop().unwrap_or(Recorder::none());
+            return Some(std::mem::replace(&mut self.top, next));
+        }
+        let at = self.below.iter().position(|recorder| recorder.id == id)?;
+        Some(self.below.remove(at))
+    }
+
+    /// Gives memory back when no tape is left: a thread that ends does not.
+    pub(super) fn tidy(&mut self) {
+        if self.below.is_empty() {
+            self.below = Vec::new();
+        }
+    }
+
+    pub(super) fn find(&mut self, id: u64) -> Option<&mut Recorder> {
+        let all = std::iter::once(&mut self.top).chain(&mut self.below);
+        all.filter(|recorder| recorder.id != 0).find(|recorder| recorder.id == id)
+    }
+
+    /// The tape of a variable, and how late it was begun.
+    pub(super) fn owner(&mut self, x: Var) -> Option<(usize, &mut Recorder)> {
+        let height = self.below.len();
+        if self.top.recording.owns(x) {
+            return Some((height, &mut self.top));
+        }
+        self.below.iter_mut().enumerate().find(|(_, recorder)| recorder.recording.owns(x))
+    }
+
+    fn at(&mut self, height: usize) -> &mut Recorder {
+        if height == self.below.len() { &mut self.top } else { &mut self.below[height] }
+    }
+
+    /// What is wrong with a variable that no tape of this thread owns.
+    pub(super) fn misuse(&self, x: Var) -> MisuseKind {
+        let all = std::iter::once(&self.top).chain(&self.below);
+        if all.into_iter().any(|recorder| recorder.busy && recorder.tag == x.tag()) {
+            return MisuseKind::Busy;
+        }
+        match thread_of(x.tag()) {
+            Some(thread) if thread != std::thread::current().id() => MisuseKind::OtherThread,
+            _ => MisuseKind::Stale,
+        }
+    }
+}
+
+/// What comes of a misuse: a number without a derivative, which whoever asks for one is told of.
+#[cold]
+pub(super) fn misused(value: f64, kind: MisuseKind, at: &'static Location<'static>) -> Var {
+    Var::new(value, remember(Misuse { kind, at }), MISUSED)
+}
+
+/// A row of one input.
+#[inline(always)]
+#[track_caller]
+pub(super) fn unary(row: Prim, x: Var) -> Var {
+    let y = value(row, [x.value(), 0.0, 0.0]);
+    if x.tag() == CONSTANT {
+        return Var::constant(y);
+    }
+    let index = STACK.with(|stack| {
+        let top = &mut stack.borrow_mut().top;
+        if x.tag() != top.short {
+            return None;
+        }
+        top.recording.nodes.push_here(Op::Row(row), x.index(), 0, y)
+    });
+    match index {
+        Some(index) => Var::new(y, index, x.tag()),
+        None => apply(row, [x, x, x], Location::caller()),
+    }
+}
+
+/// A row of two inputs.
+#[inline(always)]
+#[track_caller]
+pub(super) fn binary(row: Prim, a: Var, b: Var) -> Var {
+    let y = value(row, [a.value(), b.value(), 0.0]);
+    if a.tag() | b.tag() == CONSTANT {
+        return Var::constant(y);
+    }
+    match record(Op::Row(row), a, b, y) {
+        Some((index, tag)) => Var::new(y, index, tag),
+        None => apply(row, [a, b, a], Location::caller()),
+    }
+}
+
+/// Appends an operation of two values to the latest tape, where that is short work.
+#[inline]
+fn record(op: Op, a: Var, b: Var, y: f64) -> Option<(u32, u32)> {
+    STACK.with(|stack| {
+        let top = &mut stack.borrow_mut().top;
+        let i = if a.tag() == top.short { a.index() } else { top.entry(a)? };
+        let j = if b.tag() == top.short { b.index() } else { top.entry(b)? };
+        let index = top.recording.nodes.push_here(op, i, j, y)?;
+        Some((index, top.tag))
+    })
+}
+
+/// A row, whatever tapes its inputs are on. Inputs that it has not are not looked at.
+#[inline(never)]
+pub(super) fn apply(row: Prim, inputs: [Var; 3], at: &'static Location<'static>) -> Var {
+    let count = row.arity();
+    let used = &inputs[..count];
+    let plain = |inputs: [Var; 3]| value(row, inputs.map(|x| x.value()));
+    if let Some(misuse) = used.iter().find(|x| x.tag() == MISUSED) {
+        return Var::new(plain(inputs), misuse.index(), MISUSED);
+    }
+    if used.iter().all(|x| x.tag() == CONSTANT) {
+        return Var::constant(plain(inputs));
+    }
+    // The latest tape, and what its inputs are at those before.
+    let found = with(|stack| {
+        let mut latest = 0;
+        for x in used.iter().filter(|x| x.tag() != CONSTANT) {
+            match stack.owner(*x) {
+                Some((height, _)) => latest = latest.max(height),
+                None => return Err(stack.misuse(*x)),
+            }
+        }
+        let recorder = stack.at(latest);
+        if !recorder.has_room() {
+            return Err(MisuseKind::Full);
+        }
+        let recording = &recorder.recording;
+        let primal = |x: Var| if recording.owns(x) { recording.primal(x.index()) } else { x };
+        Ok((recorder.id, inputs.map(primal)))
+    });
+    let (id, primals) = match found {
+        Ok(found) => found,
+        Err(kind) => return misused(plain(inputs), kind, at),
+    };
+    let y = apply(row, primals, at);
+    if y.tag() == MISUSED {
+        return y;
+    }
+    let pushed = with(|stack| {
+        let recorder = stack.find(id)?;
+        let entries: Vec<u32> = used.iter().map(|x| recorder.entry_of(*x, at)).collect();
+        if let [_, _, third] = entries[..] {
+            let zero = Var::constant(0.0);
+            recorder.recording.push(Op::Third, [third, 0], zero, at);
+        }
+        let two = [entries[0], entries.get(1).copied().unwrap_or(0)];
+        let index = recorder.recording.push(Op::Row(row), two, y, at);
+        recorder.choose();
+        Some(recorder.var(y.value(), index))
+    });
+    pushed.unwrap_or_else(|| misused(y.value(), MisuseKind::Stale, at))
+}
+
+/// A value that something else than a row gives: an input, a sum of known partials, an output of a call.
+pub(super) fn append(
+    id: u64,
+    op: Op,
+    places: [u32; 2],
+    primal: Var,
+    at: &'static Location<'static>,
+) -> Var {
+    let pushed = with(|stack| {
+        let recorder = stack.find(id)?;
+        if !recorder.has_room() {
+            return Some(misused(primal.value(), MisuseKind::Full, at));
+        }
+        let index = recorder.recording.push(op, places, primal, at);
+        recorder.choose();
+        Some(recorder.var(primal.value(), index))
+    });
+    pushed.unwrap_or_else(|| misused(primal.value(), MisuseKind::Stale, at))
+}
+
+/// The entries of values on a tape; constants and variables of earlier tapes get one.
+pub(super) fn entries(
+    id: u64,
+    inputs: &[Var],
+    at: &'static Location<'static>,
+) -> Result<Vec<u32>, Misuse> {
+    let found = with(|stack| {
+        for x in inputs {
+            if x.tag() == MISUSED {
+                return Err(
+                    super::error::remembered(x.index()).map_or(MisuseKind::Stale, |m| m.kind)
+                );
+            }
+            if x.tag() != CONSTANT && stack.owner(*x).is_none() {
+                return Err(stack.misuse(*x));
+            }
+        }
+        let recorder = stack.find(id).ok_or(MisuseKind::Stale)?;
+        let entries = inputs.iter().map(|x| recorder.entry_of(*x, at)).collect();
+        recorder.choose();
+        Ok(entries)
+    });
+    found.map_err(|kind| Misuse { kind, at })
+}
+
+/// Notes a comparison, where its tape keeps them.
+#[inline]
+pub(super) fn compared(row: Prim, a: Var, b: Var, holds: bool, at: &'static Location<'static>) {
+    if a.tag() | b.tag() == CONSTANT {
+        return;
+    }
+    with(|stack| {
+        let keeps = |recorder: &Recorder| recorder.recording.guards.is_some();
+        if !keeps(&stack.top) && !stack.below.iter().any(keeps) {
+            return;
+        }
+        let owner = |stack: &mut Stack, x: Var| stack.owner(x).map(|(height, _)| height);
+        let Some(height) = owner(stack, a).max(owner(stack, b)) else { return };
+        let recorder = stack.at(height);
+        if recorder.recording.guards.is_none() {
+            return;
+        }
+        let (a, b) = (recorder.entry_of(a, at), recorder.entry_of(b, at));
+        let before = recorder.recording.nodes.len() as u32;
+        if let Some(guards) = &mut recorder.recording.guards {
+            guards.push(Guard { row, a, b, before, holds, at });
+        }
+    });
+}
+
+/// Counts a value that became a plain number.
+pub(super) fn converted(x: Var) {
+    if x.tag() != CONSTANT && x.tag() != MISUSED {
+        with(|stack| {
+            if let Some((_, recorder)) = stack.owner(x) {
+                recorder.recording.conversions += 1;
+            }
+        });
+    }
+}
