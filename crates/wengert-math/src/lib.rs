@@ -17,9 +17,12 @@
 //! Which NaN a NaN is, is not promised. Nothing is allocated, and nothing panics.
 //!
 //! On x86-64 every function is there twice, with and without the processor's fused multiply-add
-//! ([`fused`]); a call chooses, which takes about a nanosecond. [`inline`] is for callers that choose themselves.
-
+//! ([`fused`]); a call chooses, in less than a nanosecond. [`inline`] is for callers that choose themselves.
 #![deny(unsafe_code)]
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 #[macro_use]
 #[rustfmt::skip]
