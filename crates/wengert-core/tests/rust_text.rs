@@ -58,6 +58,7 @@ fn inputs(prim: Prim) -> Vec<(&'static str, &'static str)> {
 fn about(prim: Prim) -> String {
     let exact = match prim.bound() {
         0.0 => "exact".to_string(),
+        0.5 if prim == Prim::Fma => return format!("`fma`: {}.", prim.about()),
         0.5 => "rounded once".to_string(),
         bound => format!("within {bound} ulp"),
     };

@@ -61,7 +61,7 @@ pub fn div(a_0: f64, b_1: f64) -> f64 {
     y_2
 }
 
-/// `fma`: a b + c, rounded once (rounded once).
+/// `fma`: a b + c, rounded once.
 #[inline(always)]
 pub fn fma(a_0: f64, b_1: f64, c_2: f64) -> f64 {
     let y_3 = f64::mul_add(a_0, b_1, c_2);
@@ -3444,7 +3444,7 @@ macro_rules! rows {
             plain "`sub`: a - b (rounded once)." sub(a: f64, b: f64);
             plain "`mul`: a b (rounded once)." mul(a: f64, b: f64);
             plain "`div`: a / b (rounded once)." div(a: f64, b: f64);
-            versions "`fma`: a b + c, rounded once (rounded once)." fma(a: f64, b: f64, c: f64);
+            versions "`fma`: a b + c, rounded once." fma(a: f64, b: f64, c: f64);
             plain "`neg`: -x (exact)." neg(x: f64);
             plain "`abs`: the size of x, without its sign (exact)." abs(x: f64);
             plain "`min`: the lesser of a and b; b where one is NaN (exact)." min(a: f64, b: f64);
