@@ -3,6 +3,7 @@
 mod back;
 mod checkpoint;
 mod core;
+mod math;
 mod memory;
 mod runtime;
 mod schedule;
@@ -14,6 +15,7 @@ const RUNTIME: &str = "wengert-runtime";
 const WHOLE: &str = "wengert";
 const CHECKPOINT: &str = "wengert-checkpoint";
 const SCHEDULE: &str = "wengert-schedule";
+const MATH: &str = "wengert-math";
 const COMMAND: &str = "wengert-cli";
 
 /// Tests that look for a fault: packages, and their tests.
@@ -21,7 +23,7 @@ type Tests = &'static [(&'static str, &'static str)];
 
 /// Every fault.
 pub(crate) fn all() -> impl Iterator<Item = &'static Fault> {
-    let of_core = [core::FAULTS, runtime::FAULTS, schedule::FAULTS];
+    let of_core = [core::FAULTS, math::FAULTS, runtime::FAULTS, schedule::FAULTS];
     let of_memory = [checkpoint::FAULTS, memory::FAULTS, back::FAULTS];
     of_core.into_iter().chain(of_memory).flatten()
 }

@@ -19,7 +19,7 @@ use std::time::Instant;
 type Run<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
 
 /// The long runs.
-const LONG: [Run; 11] = [
+const LONG: [Run; 12] = [
     // Random programs: modes against each other and finite differences, loops run in parts.
     ("wengert-core", "generated", &[("WENGERT_PROGRAMS", "20000")]),
     // Random programs: native code against the interpreter, to the bit; C takes the longest, so there are fewer.
@@ -45,6 +45,8 @@ const LONG: [Run; 11] = [
     ("wengert-cli", "resume", &[("WENGERT_KILLS", "200")]),
     // Elementary functions against the machine's library; `precision` compares them with MPFR.
     ("wengert-core", "elementary", &[("WENGERT_POINTS", "2000000")]),
+    // Elementary functions as Rust against the interpreter, to the bit.
+    ("wengert-math", "bits", &[("WENGERT_POINTS", "200000")]),
 ];
 
 /// The other compiler, where it is installed: tests that run what it makes.

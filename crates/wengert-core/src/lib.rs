@@ -4,11 +4,12 @@
 //! [`lower`] (surface to IR), [`transform`] (derivatives and passes), [`interp`] (the
 //! specification of what programs mean), [`math`] (elementary functions, written in the IR),
 //! [`check`] (derivatives against each other), [`generate`] (random programs to check it all on),
-//! [`structure`] (sparse derivatives from few runs).
+//! [`structure`] (sparse derivatives from few runs), [`emit`] (programs as text in other languages).
 #![forbid(unsafe_code)]
 
 pub mod arrays;
 pub mod check;
+pub mod emit;
 pub mod fault;
 pub mod generate;
 pub mod interp;

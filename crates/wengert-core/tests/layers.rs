@@ -10,7 +10,7 @@ const ORDER: &[&[&str]] = &[
     &["ir"],
     &["interp", "math"],
     &["arrays"],
-    &["surface", "transform"],
+    &["emit", "surface", "transform"],
     &["lower"],
     &["check"],
     &["generate", "structure"],

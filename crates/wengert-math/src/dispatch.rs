@@ -1,0 +1,142 @@
+//! Which version of a function runs: one for processors with fused multiply-add, one for all.
+//!
+//! `f64::mul_add` is one instruction where the processor has it, but x86-64 as such does not: compiled for
+//! it, every one is a call of a library function. So each function is compiled twice, and which version runs
+//! is looked up once per process. Both round alike.
+//!
+//! The unsafe code of this crate is here: calls of functions that are compiled for more than the processors
+//! their callers are compiled for.
+#![allow(unsafe_code)]
+
+/// Whether the processor has what the faster versions are compiled for: on x86-64 `avx2`, `bmi2` and `fma`,
+/// elsewhere nothing.
+///
+/// A caller that has versions of its own can choose by it: see [`inline`](crate::inline).
+#[inline(always)]
+pub fn fused() -> bool {
+    detect::fused()
+}
+
+#[cfg(all(
+    target_arch = "x86_64",
+    not(all(target_feature = "avx2", target_feature = "bmi2", target_feature = "fma"))
+))]
+mod detect {
+    use std::sync::atomic::{AtomicU8, Ordering};
+
+    const UNKNOWN: u8 = 0;
+    const NO: u8 = 1;
+    const YES: u8 = 2;
+
+    static FUSED: AtomicU8 = AtomicU8::new(UNKNOWN);
+
+    #[inline(always)]
+    pub(super) fn fused() -> bool {
+        // One comparison that always goes the same way.
+        FUSED.load(Ordering::Relaxed) == YES || look()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look() -> bool {
+        if FUSED.load(Ordering::Relaxed) == NO {
+            return false;
+        }
+        let found = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("fma");
+        FUSED.store(if found { YES } else { NO }, Ordering::Relaxed);
+        found
+    }
+}
+
+/// Compiled for such processors alone.
+#[cfg(all(
+    target_arch = "x86_64",
+    target_feature = "avx2",
+    target_feature = "bmi2",
+    target_feature = "fma"
+))]
+mod detect {
+    #[inline(always)]
+    pub(super) fn fused() -> bool {
+        true
+    }
+}
+
+/// Where processors differ in nothing that matters here.
+#[cfg(not(target_arch = "x86_64"))]
+mod detect {
+    #[inline(always)]
+    pub(super) fn fused() -> bool {
+        false
+    }
+}
+
+/// Two versions of functions, and functions that choose between them.
+macro_rules! choose {
+    ($from:path; $($(#[$mark:meta])* $name:ident($($x:ident: $ty:ty),*) -> $out:ty;)*) => {
+        /// For every processor.
+        pub(crate) mod portable {
+            $(
+                /// The function of that name, for every processor.
+                $(#[$mark])*
+                #[inline(never)]
+                pub fn $name($($x: $ty),*) -> $out {
+                    use $from as from;
+                    from::$name($($x),*)
+                }
+            )*
+        }
+
+        /// For processors of which [`fused`](crate::fused) holds.
+        #[cfg(target_arch = "x86_64")]
+        mod faster {
+            $(
+                $(#[$mark])*
+                #[inline(never)]
+                #[target_feature(enable = "avx2,bmi2,fma")]
+                pub(super) fn $name($($x: $ty),*) -> $out {
+                    use $from as from;
+                    from::$name($($x),*)
+                }
+            )*
+        }
+
+        $(
+            #[inline(always)]
+            pub(crate) fn $name($($x: $ty),*) -> $out {
+                #[cfg(target_arch = "x86_64")]
+                if crate::fused() {
+                    // SAFETY: the processor has all that the function is compiled for.
+                    return unsafe { faster::$name($($x),*) };
+                }
+                portable::$name($($x),*)
+            }
+        )*
+    };
+}
+
+macro_rules! versions {
+    ($($how:ident $about:literal $name:ident($($x:ident: $ty:ty),*);)*) => {
+        choose! { crate::generated; $($name($($x: $ty),*) -> f64;)* }
+    };
+}
+
+/// The rows.
+#[allow(dead_code, reason = "of plain ones there is nothing to choose")]
+pub(crate) mod functions {
+    rows!(versions);
+}
+
+/// Parts of programs that are rarely needed or large, which no caller gets a copy of.
+pub(crate) mod parts {
+    choose! {
+        crate::generated;
+        #[cold]
+        reduce_huge(x: f64) -> (f64, f64, i64);
+        #[cold]
+        rem_huge(a: f64, b: f64) -> f64;
+        hurwitz(s: i64, a: f64, al: f64, reference: f64) -> (f64, f64);
+    }
+}
