@@ -95,7 +95,8 @@ macro_rules! table {
             }
 
             /// How derivatives pass through it.
-            pub fn class(self) -> Class {
+            #[inline(always)]
+            pub const fn class(self) -> Class {
                 match self { $(Prim::$variant => class!($class)),* }
             }
 

@@ -133,6 +133,12 @@ pub(super) struct Recorder {
 }
 
 const CONSTANTS: usize = 32;
+
+/// The place where a constant is looked for.
+#[inline(always)]
+fn slot(c: f64) -> usize {
+    (c.to_bits().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 59) as usize
+}
 /// The place of no constant.
 const ABSENT: (u64, u32) = (0, u32::MAX);
 
@@ -176,32 +182,39 @@ impl Recorder {
     }
 
     /// The entry of a constant.
-    #[inline(always)]
     fn constant(&mut self, c: f64) -> u32 {
-        let bits = c.to_bits();
-        let slot = (bits.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 59) as usize;
-        match self.constants[slot] {
-            (known, at) if known == bits && at != u32::MAX => at,
-            _ => self.new_constant(c, slot),
+        if let Some(at) = self.known(c) {
+            return at;
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn new_constant(&mut self, c: f64, slot: usize) -> u32 {
         let at = self.recording.push(Op::Constant, [0, 0], Var::constant(c), Location::caller());
-        self.constants[slot] = (c.to_bits(), at);
+        self.constants[slot(c)] = (c.to_bits(), at);
         at
     }
 
-    /// The entry of a constant, or of a variable of this tape that was made before it was rewound.
-    #[inline]
+    /// The entry of a constant that was met before.
+    #[inline(always)]
+    fn known(&self, c: f64) -> Option<u32> {
+        let (bits, at) = self.constants[slot(c)];
+        (bits == c.to_bits() && at != u32::MAX).then_some(at)
+    }
+
+    /// The entry of a variable recorded under the tag of now, or of a known constant.
+    #[inline(always)]
+    fn here(&self, x: Var) -> Option<u32> {
+        match x.tag() {
+            CONSTANT => self.known(x.value()),
+            tag if tag == self.short => Some(x.index()),
+            _ => None,
+        }
+    }
+
+    /// The same, for any constant and for variables made before the tape was rewound.
     fn entry(&mut self, x: Var) -> Option<u32> {
         if self.short == NOBODY {
             return None;
         }
         if x.tag() == CONSTANT {
-            return Some(self.constant(x.value()));
+            return self.has_room().then(|| self.constant(x.value()));
         }
         self.recording.owns(x).then_some(x.index())
     }
@@ -354,7 +367,7 @@ pub(super) fn unary(row: Prim, x: Var) -> Var {
     if x.tag() == CONSTANT {
         return Var::constant(y);
     }
-    let index = STACK.with(|stack| {
+    let index = STACK.with(move |stack| {
         let top = &mut stack.borrow_mut().top;
         if x.tag() != top.short {
             return None;
@@ -375,22 +388,28 @@ pub(super) fn binary(row: Prim, a: Var, b: Var) -> Var {
     if a.tag() | b.tag() == CONSTANT {
         return Var::constant(y);
     }
-    match record(Op::Row(row), a, b, y) {
-        Some((index, tag)) => Var::new(y, index, tag),
-        None => apply(row, [a, b, a], Location::caller()),
+    // The short way: nothing in it calls anything.
+    let index = STACK.with(move |stack| {
+        let top = &mut stack.borrow_mut().top;
+        let (i, j) = (top.here(a)?, top.here(b)?);
+        top.recording.nodes.push_here(Op::Row(row), i, j, y)
+    });
+    match index {
+        Some(index) => Var::new(y, index, if a.tag() == CONSTANT { b.tag() } else { a.tag() }),
+        None => longer(row, a, b, y, Location::caller()),
     }
 }
 
-/// Appends an operation of two values to the latest tape, where that is short work.
-#[inline]
-fn record(op: Op, a: Var, b: Var, y: f64) -> Option<(u32, u32)> {
-    STACK.with(|stack| {
-        let top = &mut stack.borrow_mut().top;
-        let i = if a.tag() == top.short { a.index() } else { top.entry(a)? };
-        let j = if b.tag() == top.short { b.index() } else { top.entry(b)? };
-        let index = top.recording.nodes.push_here(op, i, j, y)?;
-        Some((index, top.tag))
-    })
+/// A row of two inputs of which one is a constant that was not met before, or was made before the tape was rewound.
+#[inline(never)]
+fn longer(row: Prim, a: Var, b: Var, y: f64, at: &'static Location<'static>) -> Var {
+    let pushed = with(|stack| {
+        let top = &mut stack.top;
+        let (i, j) = (top.entry(a)?, top.entry(b)?);
+        let index = top.recording.nodes.push_here(Op::Row(row), i, j, y)?;
+        Some(Var::new(y, index, top.tag))
+    });
+    pushed.unwrap_or_else(|| apply(row, [a, b, a], at))
 }
 
 /// A row, whatever tapes its inputs are on. Inputs that it has not are not looked at.
