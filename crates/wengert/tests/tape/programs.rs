@@ -308,3 +308,8 @@ fn print_block(block: &[Statement], depth: usize, text: &mut String) {
         };
     }
 }
+
+/// Numbers to be compared to the bit.
+pub(crate) fn bits(x: &[f64]) -> Vec<u64> {
+    x.iter().map(|x| x.to_bits()).collect()
+}

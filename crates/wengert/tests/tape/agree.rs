@@ -1,9 +1,7 @@
 //! The eager tape against the compiler and against finite differences: every row of the rule table, and random programs
 //! that run as generic Rust and as Python text.
 
-mod programs;
-
-use programs::Program;
+use crate::programs::{Program, bits};
 use wengert::tape::{Tape, Var, grad, hessian, jacobian};
 use wengert::{Function, Wrt};
 use wengert_core::check::{Derived, Interpreter, Random, floats};
@@ -210,10 +208,6 @@ fn random_programs_agree_with_the_compiler() {
     }
     println!("{used} programs compared");
     assert!(used * 10 >= count * 8, "{used} of {count}");
-}
-
-fn bits(x: &[f64]) -> Vec<u64> {
-    x.iter().map(|x| x.to_bits()).collect()
 }
 
 #[test]
