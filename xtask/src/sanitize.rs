@@ -49,7 +49,17 @@ const MEMCHECK: Tests = &[
         "a_tape_that_grows",
     ],
     &["-p", "wengert", "--test", "batch"],
-    &["-p", "wengert", "--test", "tape", "--", "--skip", "random_programs", "--skip", "a_long_chain"],
+    &[
+        "-p",
+        "wengert",
+        "--test",
+        "tape",
+        "--",
+        "--skip",
+        "random_programs",
+        "--skip",
+        "a_long_chain",
+    ],
 ];
 
 /// Both, as far as they are there.
