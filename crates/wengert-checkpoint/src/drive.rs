@@ -284,7 +284,7 @@ impl Run {
     fn keep_first<S: Steps>(&mut self, steps: &mut S) -> Result<(), Error<S::Error>> {
         self.state_bytes = steps.state_bytes();
         self.begin_rounded(steps)?;
-        self.kept.slots = Slots::new(self.stored_bytes);
+        self.kept.slots = Slots::new(self.stored_bytes, self.memory);
         self.live = Some(0);
         let first = Slot::Memory(self.kept.slots.vacant());
         self.store_whole(steps, 0, first)?;

@@ -32,6 +32,9 @@ struct Map {
     /// Whether the record of a step can be made smaller, and how many bytes it takes at most.
     can_tighten: bool,
     tight: u64,
+    /// Bytes of memory behind the records, and how many of them were ever found anew.
+    touched: u64,
+    fresh: u64,
 }
 
 const R: f64 = 3.7;
@@ -55,6 +58,8 @@ impl Map {
             lowered: None,
             can_tighten: false,
             tight: u64::MAX,
+            touched: 0,
+            fresh: 0,
         }
     }
 
@@ -115,7 +120,10 @@ impl Steps for Map {
             }
             self.step();
         }
-        self.most = self.most.max(self.record_bytes());
+        let taken = self.record_bytes();
+        self.most = self.most.max(taken);
+        self.fresh += taken.saturating_sub(self.touched);
+        self.touched = self.touched.max(taken);
         Ok(Some(self.at))
     }
 
@@ -138,6 +146,12 @@ impl Steps for Map {
 
     fn forget(&mut self) {
         self.tape.clear();
+    }
+
+    fn spare(&mut self, bytes: u64) {
+        if self.touched > bytes {
+            self.touched = self.record_bytes();
+        }
     }
 
     fn tighten(&mut self, bytes: u64) -> bool {
@@ -241,6 +255,22 @@ fn every_budget_gives_the_same_bits() {
                 assert_eq!(bits, wanted, "{ends} steps of {width} in {memory}");
                 assert_eq!(done.steps, ends);
             }
+        }
+    }
+}
+
+/// Memory of records is not given back where the next ones need it at once: finding it takes longer than steps do.
+#[test]
+fn records_keep_what_the_next_ones_need() {
+    for (k, memory) in (2_000..30_000).step_by(1_234).enumerate() {
+        for known in [true, false] {
+            let mut map = Map::new(1 + k % 7, 5_000, SAME);
+            let mut run = Run::new(memory, known.then_some(map.ends), None);
+            run.forward(&mut map).unwrap();
+            map.adjoint.fill(1.0);
+            run.backward(&mut map).unwrap();
+            assert!(run.done().recorded >= 5_000 && run.done().peak_bytes <= memory);
+            assert!(map.fresh <= 4 * memory, "{} bytes in {memory}, {known}", map.fresh);
         }
     }
 }
@@ -493,10 +523,12 @@ fn an_unknown_end_costs_little() {
     for (width, slots) in [3, 300].into_iter().flat_map(|w| [2, 3, 5, 10, 20, 100].map(|s| (w, s)))
     {
         let memory = slots * (8 * (width as u64 + 1) + 48) + 8 * width as u64;
-        let map = || Map::new(width, ends, SAME);
+        // With steps as short as the noise of the clock, fewer evaluations are not what takes least.
+        let pause = Duration::from_micros(2);
+        let map = || Map { pause, ..Map::new(width, ends, SAME) };
         let (_, known) = gradient(map(), memory, true).unwrap();
         let (_, unknown) = gradient(map(), memory, false).unwrap();
         let over = unknown.evaluations() as f64 / known.evaluations() as f64;
-        assert!(over < 1.15, "{slots} slots of {width} numbers: {over}");
+        assert!(over < 1.1, "{slots} slots of {width} numbers: {over}");
     }
 }
