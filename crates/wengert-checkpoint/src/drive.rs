@@ -480,7 +480,13 @@ impl Run {
             let room = self.memory.saturating_sub(self.held(steps));
             self.live = None;
             self.room_for_records(steps, to - from);
+            let begin = Instant::now();
             let now = steps.record(from..to, room).map_err(Error::Step)?;
+            if let (Some(measured), Some(now)) = (&mut self.measured, now)
+                && now >= from + LOOKED_AT
+            {
+                measured.record = nanoseconds(begin.elapsed()) / (now - from);
+            }
             self.done.recorded += now.unwrap_or(from).saturating_sub(from);
             self.note_peak(steps);
             let Some(now) = now else { return Ok(None) };

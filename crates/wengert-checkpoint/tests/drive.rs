@@ -27,6 +27,8 @@ struct Map {
     left: u64,
     /// What a step takes at least.
     pause: Duration,
+    /// What it takes to begin with a range of steps.
+    begin: Duration,
     /// So much is allowed after so many more steps.
     lowered: Option<(u64, Arc<AtomicU64>, u64)>,
     /// Whether the record of a step can be made smaller, and how many bytes it takes at most.
@@ -55,6 +57,7 @@ impl Map {
             drift: 0.0,
             left: u64::MAX,
             pause: Duration::ZERO,
+            begin: Duration::ZERO,
             lowered: None,
             can_tighten: false,
             tight: u64::MAX,
@@ -67,12 +70,7 @@ impl Map {
         let last = self.x[self.width - 1] + self.drift;
         self.x.iter_mut().for_each(|x| *x = 0.99 * (R * *x * (1.0 - *x)) + 0.01 * last);
         self.at += 1;
-        if !self.pause.is_zero() {
-            let begin = Instant::now();
-            while begin.elapsed() < self.pause {
-                std::hint::spin_loop();
-            }
-        }
+        spend_time(self.pause);
     }
 
     /// One step less is left.
@@ -90,6 +88,14 @@ impl Map {
     fn start(&self, range: &Range<u64>) {
         assert_eq!(self.at, range.start, "another state is live");
         assert!(range.end > range.start && range.start <= self.ends, "{range:?}");
+        spend_time(self.begin);
+    }
+}
+
+fn spend_time(time: Duration) {
+    let begin = Instant::now();
+    while !time.is_zero() && begin.elapsed() < time {
+        std::hint::spin_loop();
     }
 }
 
@@ -273,6 +279,24 @@ fn records_keep_what_the_next_ones_need() {
             assert!(map.fresh <= 4 * memory, "{} bytes in {memory}, {known}", map.fresh);
         }
     }
+}
+
+/// What it takes to begin with a range is not taken for what its steps take.
+#[test]
+fn what_is_planned_is_about_what_it_takes() {
+    let mut seen = Vec::new();
+    // Others may be busy while eight steps are measured.
+    for _ in 0..20 {
+        let (pause, begin) = (Duration::from_micros(1), Duration::from_micros(50));
+        let map = Map { pause, begin, ..Map::new(3, 4_000, SAME) };
+        let (_, done) = gradient(map, 48_000, true).unwrap();
+        let ratio = done.forecast.unwrap().time as f64 / done.time.as_nanos() as f64;
+        if (0.3..3.0).contains(&ratio) {
+            return;
+        }
+        seen.push(ratio);
+    }
+    panic!("planned, of what it took: {seen:?}");
 }
 
 /// Steps whose records take more than the first ones did.

@@ -363,7 +363,10 @@ impl<'c, 'p> Of<'c, 'p> {
         let length = u64::try_from(i128::from(to) - i128::from(from)).unwrap_or(0);
         // One that may be left early, but has no iteration, has none.
         let counted = (shape.counted || length == 0).then_some(length);
-        let known = self.plan.known().map(|(measured, _)| measured);
+        // The first steps are slow: what few of them took says little of many.
+        let says = |steps: u64| steps >= 2 * LOOKED_AT || counted.is_none_or(|n| n / 4 < steps);
+        let known = self.plan.known().filter(|(_, steps)| says(*steps));
+        let known = known.map(|(measured, _)| measured);
         let mut run = Run::new(memory, counted, known);
         if !is_inner {
             run = run.keeping(self.context().budget.precision);
