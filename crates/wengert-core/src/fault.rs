@@ -280,7 +280,7 @@ impl Fault {
             FaultKind::Interrupted => (
                 "interrupted",
                 "while running this",
-                Some("nothing is kept of a run that is interrupted: call it again to start over"),
+                Some("call it again to start over; with `--disk` a run can be gone on with"),
             ),
         };
         let mut diagnostic = Diagnostic::new(code, self.message()).label(self.span, label);
