@@ -267,7 +267,7 @@ impl Fault {
                 "folder",
                 "reversing this loop",
                 Some(
-                    "make room there, name another folder with `--disk`, or leave it out; what a run has noted there stays, for `--resume`",
+                    "make room there, or name another folder with `--disk`; what a run has noted there stays, for `--resume`, until it is removed",
                 ),
             ),
             FaultKind::Drift(_) => (
