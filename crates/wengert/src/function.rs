@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 use wengert_core::fault::Fault;
-use wengert_core::ir::{Elem, Func, Module, verify};
+use wengert_core::ir::{Elem, Func, Module, Type, verify};
 use wengert_core::lower::{self, Arg};
 use wengert_core::span::{Diagnostic, Span};
 use wengert_core::surface::names::nearest;
@@ -33,6 +33,8 @@ pub struct Function {
     module: tree::Module,
     /// Its place in the module.
     index: usize,
+    /// A recording, as IR: then the tree has only a name and parameters, and arithmetic rounds as it was recorded.
+    recorded: Option<Module>,
     pub(crate) options: Options,
     cache: Mutex<Cache>,
 }
@@ -118,9 +120,32 @@ impl Function {
         }
     }
 
+    /// A recording as a function of an array `x`: its first function, whose arithmetic keeps its rounding.
+    pub(crate) fn from_recording(module: Module) -> Result<Function, Error> {
+        let func = &module.funcs[0];
+        let results: Vec<String> = func.results.iter().map(Type::to_string).collect();
+        let text = format!("func @{}(%x: [f64]) -> ({})", func.name, results.join(", "));
+        let source = Arc::new(Source::new("<recording>", text));
+        verify::module(&module).map_err(|e| Error::one(ErrorKind::Source, &source, e))?;
+        let place = |part: &str| {
+            let start = source.text().find(part).unwrap_or(0);
+            Span { start: start as u32, end: (start + part.len()) as u32 }
+        };
+        let span = place("%x: [f64]");
+        let ty = tree::DeclaredType::Array(Some(Elem::F64));
+        let annotation = Some(tree::Annotation { ty, span });
+        let name = tree::Name { text: "x".into(), span: place("%x") };
+        let x = tree::Param { name, annotation, default: None, span };
+        let name = tree::Name { text: func.name.to_string(), span: place(&func.name) };
+        let span = place(source.text());
+        let function = tree::Function { name, params: vec![x], body: Vec::new(), span };
+        let tree = tree::Module { functions: vec![function], constants: Vec::new() };
+        Ok(Function { recorded: Some(module), ..Function::new(source, tree, 0) })
+    }
+
     fn new(source: Arc<Source>, module: tree::Module, index: usize) -> Function {
         let (options, cache) = (Options::default(), Mutex::default());
-        Function { source, module, index, options, cache }
+        Function { source, module, index, recorded: None, options, cache }
     }
 
     /// The same function, run in another way.
@@ -224,6 +249,9 @@ impl Function {
 
     /// The function for arguments of these kinds, lowered.
     pub(crate) fn lower(&self, kinds: &[Arg]) -> Result<Module, Error> {
+        if let Some(recorded) = &self.recorded {
+            return Ok(recorded.clone());
+        }
         let module = lower::lower(&self.module, self.name(), kinds)
             .map_err(|errors| Error::new(ErrorKind::Source, &self.source, errors))?;
         verify::module(&module).map_err(|e| self.error(ErrorKind::Source, e))?;
@@ -236,7 +264,10 @@ impl Function {
             return Ok(module.clone());
         }
         let module = self.lower(kinds)?;
-        let module = pipeline::module(&module, self.name());
+        let module = match &self.recorded {
+            Some(_) => pipeline::module_as_rounded(&module, self.name()),
+            None => pipeline::module(&module, self.name()),
+        };
         let module = Arc::new(module.map_err(|e| self.error(ErrorKind::Source, e))?);
         self.cache().lowered.insert(kinds.to_vec(), module.clone());
         Ok(module)
