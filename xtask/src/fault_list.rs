@@ -7,6 +7,7 @@ mod math;
 mod memory;
 mod runtime;
 mod schedule;
+mod tape;
 
 use crate::faults::Fault;
 
@@ -24,6 +25,6 @@ type Tests = &'static [(&'static str, &'static str)];
 /// Every fault.
 pub(crate) fn all() -> impl Iterator<Item = &'static Fault> {
     let of_core = [core::FAULTS, math::FAULTS, runtime::FAULTS, schedule::FAULTS];
-    let of_memory = [checkpoint::FAULTS, memory::FAULTS, back::FAULTS];
+    let of_memory = [checkpoint::FAULTS, memory::FAULTS, back::FAULTS, tape::FAULTS];
     of_core.into_iter().chain(of_memory).flatten()
 }

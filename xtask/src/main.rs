@@ -19,7 +19,7 @@ use std::time::Instant;
 type Run<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
 
 /// The long runs.
-const LONG: [Run; 12] = [
+const LONG: [Run; 13] = [
     // Random programs: modes against each other and finite differences, loops run in parts.
     ("wengert-core", "generated", &[("WENGERT_PROGRAMS", "20000")]),
     // Random programs: native code against the interpreter, to the bit; C takes the longest, so there are fewer.
@@ -33,6 +33,8 @@ const LONG: [Run; 12] = [
     ("wengert-core", "structure_random", &[("WENGERT_PROGRAMS", "5000")]),
     // Random Python programs: CPython with NumPy against both modes and native code.
     ("wengert", "python", &[("WENGERT_PROGRAMS", "5000")]),
+    // Random programs as generic Rust on the eager tape, against the same as Python text.
+    ("wengert", "tape", &[("WENGERT_PROGRAMS", "5000")]),
     // Checkpoint schedules from random stored states, against all ways there are.
     ("wengert-schedule", "resume", &[("WENGERT_PROGRAMS", "5000")]),
     // Texts near programs.

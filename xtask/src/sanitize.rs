@@ -20,6 +20,8 @@ type Tests = &'static [&'static [&'static str]];
 const ADDRESS: Tests = &[
     &["-p", "wengert-runtime", "--lib", "--tests", "--", "--skip", "prims::"],
     &["-p", "wengert", "--test", "batch"],
+    &["-p", "wengert", "--test", "tape"],
+    &["-p", "wengert-math"],
 ];
 
 /// The same, but for what is slow because it is large, a tape of hundreds of megabytes, and for programs at arguments
@@ -47,6 +49,17 @@ const MEMCHECK: Tests = &[
         "a_tape_that_grows",
     ],
     &["-p", "wengert", "--test", "batch"],
+    &[
+        "-p",
+        "wengert",
+        "--test",
+        "tape",
+        "--",
+        "--skip",
+        "random_programs",
+        "--skip",
+        "a_long_chain",
+    ],
 ];
 
 /// Both, as far as they are there.

@@ -5,7 +5,7 @@
 //! for one that looks ahead in lanes; ready to run in [`by_hand`]), [`measure`] (timing, with [`clock`]),
 //! [`all`] (everything in one report, with [`bandwidth`], [`compile_time`] and [`start`]),
 //! [`passes`] (what the fixed pipeline saves), [`lowering`] (how long text takes to become IR),
-//! [`batches`] (many runs of a small function).
+//! [`batches`] (many runs of a small function), [`generic`] (the workloads as generic Rust) and [`tape`] (the same, recorded).
 
 pub mod all;
 pub mod bandwidth;
@@ -15,6 +15,7 @@ pub mod catalogue;
 pub mod clock;
 pub mod compile_time;
 pub mod data;
+pub mod generic;
 pub mod hand;
 pub mod hand_math;
 pub mod hand_scalar;
@@ -23,4 +24,5 @@ pub mod measure;
 pub mod memory;
 pub mod passes;
 pub mod start;
+pub mod tape;
 pub mod workload;

@@ -25,11 +25,15 @@
 //! `cargo run --release -p wengert-bench -- memory [--json] [--seconds S]`
 //!
 //! What it takes to stay within a budget of memory.
+//!
+//! `cargo run --release -p wengert-bench -- tape [--long] [--json] [--seconds S]`
+//!
+//! Nanoseconds and bytes per operation of the eager tape.
 
 use std::process::ExitCode;
 use wengert_bench::measure::measure;
 use wengert_bench::workload::{ALL, Workload};
-use wengert_bench::{all, batches, lowering, memory, passes, start};
+use wengert_bench::{all, batches, lowering, memory, passes, start, tape};
 
 const USAGE: &str = "usage: wengert-bench all [--long] [--json FILE] [--seconds S] [WORKLOAD ...]
        wengert-bench loops [--json] [--seconds S] [WORKLOAD ...]
@@ -38,13 +42,14 @@ const USAGE: &str = "usage: wengert-bench all [--long] [--json FILE] [--seconds 
        wengert-bench start [--json] [WORKLOAD ...]
        wengert-bench batch [--json] [--seconds S]
        wengert-bench memory [--json] [--seconds S]
+       wengert-bench tape [--long] [--json] [--seconds S]
 workloads: a a0 b c c3 d d2 e f1 f2 f3 g h";
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
     let command = words.next();
     match command.as_deref() {
-        Some("all" | "loops" | "lower" | "start" | "batch" | "memory") => {}
+        Some("all" | "loops" | "lower" | "start" | "batch" | "memory" | "tape") => {}
         Some("passes") => return count_passes(),
         _ => {
             eprintln!("{USAGE}");
@@ -71,7 +76,7 @@ fn main() -> ExitCode {
                     None => ExitCode::from(2),
                 };
             }
-            "--long" if everything => long = true,
+            "--long" if everything || command.as_deref() == Some("tape") => long = true,
             "--json" if everything => match words.next() {
                 Some(path) => file = Some(path),
                 None => {
@@ -114,6 +119,9 @@ fn main() -> ExitCode {
     }
     if command.as_deref() == Some("memory") {
         return time_memory(json, budget);
+    }
+    if command.as_deref() == Some("tape") {
+        return time_tape(json, long, budget);
     }
     if chosen.is_empty() {
         chosen.extend(ALL);
@@ -225,7 +233,16 @@ fn time_memory(json: bool, budget: f64) -> ExitCode {
     ended(memory::measure(budget, shown))
 }
 
-fn ended(ran: Result<(), wengert::Error>) -> ExitCode {
+/// What the eager tape takes.
+fn time_tape(json: bool, long: bool, budget: f64) -> ExitCode {
+    if !json {
+        println!("{}", tape::heading());
+    }
+    let shown = &mut |row: tape::Row| println!("{}", if json { row.json() } else { row.line() });
+    ended(tape::measure(budget, long, shown))
+}
+
+fn ended<E: std::fmt::Display>(ran: Result<(), E>) -> ExitCode {
     match ran {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {

@@ -213,10 +213,10 @@ impl Recorder {
 
     /// The entry of a variable recorded under the tag of now, or of a known constant.
     #[inline(always)]
-    fn here(&self, x: Var) -> Option<u32> {
-        match x.tag() {
-            CONSTANT => self.known(x.value()),
-            tag if tag == self.short => Some(x.index()),
+    fn here(&self, (index, tag): (u32, u32), value: f64) -> Option<u32> {
+        match tag {
+            tag if tag == self.short => Some(index),
+            CONSTANT => self.known(value),
             _ => None,
         }
     }
@@ -380,17 +380,23 @@ pub(super) fn unary(row: Prim, x: Var) -> Var {
     if x.tag() == CONSTANT {
         return Var::constant(y);
     }
-    let index = STACK.with(move |stack| {
-        let top = &mut stack.borrow_mut().top;
-        if x.tag() != top.short {
-            return None;
-        }
-        top.recording.nodes.push_here(Op::Row(row), x.index(), 0, y)
-    });
-    match index {
+    match record_one(Op::Row(row), x.index(), x.tag(), y) {
         Some(index) => Var::new(y, index, x.tag()),
         None => apply(row, [x, x, x], Location::caller()),
     }
+}
+
+/// As [`record`], of one value.
+#[inline(never)]
+fn record_one(op: Op, index: u32, tag: u32, y: f64) -> Option<u32> {
+    let record = |stack: &ManuallyDrop<RefCell<Stack>>| {
+        let top = &mut stack.try_borrow_mut().ok()?.top;
+        if tag != top.short {
+            return None;
+        }
+        top.recording.nodes.push_here(op, index, 0, y)
+    };
+    STACK.try_with(record).ok().flatten()
 }
 
 /// A row of two inputs.
@@ -401,16 +407,27 @@ pub(super) fn binary(row: Prim, a: Var, b: Var) -> Var {
     if a.tag() | b.tag() == CONSTANT {
         return Var::constant(y);
     }
-    // The short way: nothing in it calls anything.
-    let index = STACK.with(move |stack| {
-        let top = &mut stack.borrow_mut().top;
-        let (i, j) = (top.here(a)?, top.here(b)?);
-        top.recording.nodes.push_here(Op::Row(row), i, j, y)
-    });
+    let (op, values) = (Op::Row(row), (a.value(), b.value(), y));
+    let index =
+        record(op, (a.index(), a.tag()), (b.index(), b.tag()), values.0, values.1, values.2);
     match index {
         Some(index) => Var::new(y, index, if a.tag() == CONSTANT { b.tag() } else { a.tag() }),
         None => longer(row, a, b, y, Location::caller()),
     }
+}
+
+/// Appends an operation of two values to the latest tape: the short way, in which nothing calls anything. It is a call
+/// with all its arguments in registers, which is faster than what inlining makes of it.
+#[inline(never)]
+fn record(op: Op, a: (u32, u32), b: (u32, u32), x: f64, z: f64, y: f64) -> Option<u32> {
+    let record = |stack: &ManuallyDrop<RefCell<Stack>>| {
+        let top = &mut stack.try_borrow_mut().ok()?.top;
+        let i = top.here(a, x)?;
+        let j = top.here(b, z)?;
+        top.recording.nodes.push_here(op, i, j, y)
+    };
+    // Unlike `with`, it may be inlined.
+    STACK.try_with(record).ok().flatten()
 }
 
 /// A row of two inputs of which one is a constant that was not met before, or was made before the tape was rewound.

@@ -1,0 +1,5 @@
+//! The eager tape.
+
+mod agree;
+mod programs;
+mod record;
