@@ -13,7 +13,7 @@ use wengert_core::ir::{Builder, Module, Op, Type, Value};
 use wengert_core::ops::Prim;
 
 /// The most statements of a program, those of loops counted once.
-const MOST: usize = 200_000;
+const MOST: usize = 20_000;
 
 impl Tape {
     /// The recording as a program of its own: compiled, and differentiated again, by all that [`Function`] offers.
@@ -25,7 +25,7 @@ impl Tape {
     ///
     /// On a [guarded](Tape::guarded) tape the program checks every comparison; on others it computes
     /// what was recorded, whichever branch new inputs would take. Recordings that hold
-    /// calls or preaccumulated parts are refused, and so are those that are longer than 200,000 operations once loops
+    /// calls or preaccumulated parts are refused, and so are those that are longer than 20,000 operations once loops
     /// are found.
     ///
     /// ```
