@@ -27,12 +27,15 @@
 //!   [`Tape::position`] and [`Tape::rewind`] record a part again.
 //! - A tape made while another records is a level above it: derivatives of derivatives ([`Var::backward_var`]).
 //! - [`Tape::call`] takes functions with derivatives of their own.
+//! - [`Tape::compress`] makes a recording smaller; [`Tape::to_program`] makes a compiled function of it.
+//! - [`Tape::table`], [`Tape::graphviz`], [`Tape::audit`] and [`Tape::lines`] show what was recorded.
 //!
 //! Rules come from the one table that the compiler has; values from the same elementary functions
 //! ([`wengert_math`]).
 //!
 //! Reading order: `nodes` (the list), `var` (what is recorded), `recorder` (how), `sweep` (what is made of it), `nested` (the same with
-//! variables in place of numbers), then this file; `number` (the rule table as numbers), `guard`, `outside`, `error`.
+//! variables in place of numbers), then this file; `compress` and `fuse` (smaller
+//! recordings), `statements`, `rolling` and `program` (recordings as programs), `inspect`; `number` (the rule table as numbers), `guard`, `outside`, `error`.
 
 mod adjoints;
 mod compress;
