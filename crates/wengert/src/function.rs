@@ -14,15 +14,19 @@ use crate::source::Source;
 use crate::value::Value;
 use std::borrow::Borrow;
 use std::collections::HashMap;
+use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 use wengert_core::fault::Fault;
-use wengert_core::ir::{Elem, Func, Module, verify};
+use wengert_core::ir::{Elem, Func, Module, Type, verify};
 use wengert_core::lower::{self, Arg};
 use wengert_core::span::{Diagnostic, Span};
 use wengert_core::surface::names::nearest;
 use wengert_core::surface::{python, tree};
 use wengert_core::transform::{batch, derivative, jvp, pipeline, unstep, vjp};
+
+/// The stack that recordings are compiled on. Only what is used of it takes memory.
+const RECORDED_STACK: usize = 256 << 20;
 
 /// A function that can be run and differentiated.
 ///
@@ -33,6 +37,8 @@ pub struct Function {
     module: tree::Module,
     /// Its place in the module.
     index: usize,
+    /// A recording, as IR: then the tree has only a name and parameters, and arithmetic rounds as it was recorded.
+    recorded: Option<Module>,
     pub(crate) options: Options,
     cache: Mutex<Cache>,
 }
@@ -118,9 +124,32 @@ impl Function {
         }
     }
 
+    /// A recording as a function of an array `x`: its first function, whose arithmetic keeps its rounding.
+    pub(crate) fn from_recording(module: Module) -> Result<Function, Error> {
+        let func = &module.funcs[0];
+        let results: Vec<String> = func.results.iter().map(Type::to_string).collect();
+        let text = format!("func @{}(%x: [f64]) -> ({})", func.name, results.join(", "));
+        let source = Arc::new(Source::new("<recording>", text));
+        verify::module(&module).map_err(|e| Error::one(ErrorKind::Source, &source, e))?;
+        let place = |part: &str| {
+            let start = source.text().find(part).unwrap_or(0);
+            Span { start: start as u32, end: (start + part.len()) as u32 }
+        };
+        let span = place("%x: [f64]");
+        let ty = tree::DeclaredType::Array(Some(Elem::F64));
+        let annotation = Some(tree::Annotation { ty, span });
+        let name = tree::Name { text: "x".into(), span: place("%x") };
+        let x = tree::Param { name, annotation, default: None, span };
+        let name = tree::Name { text: func.name.to_string(), span: place(&func.name) };
+        let span = place(source.text());
+        let function = tree::Function { name, params: vec![x], body: Vec::new(), span };
+        let tree = tree::Module { functions: vec![function], constants: Vec::new() };
+        Ok(Function { recorded: Some(module), ..Function::new(source, tree, 0) })
+    }
+
     fn new(source: Arc<Source>, module: tree::Module, index: usize) -> Function {
         let (options, cache) = (Options::default(), Mutex::default());
-        Function { source, module, index, options, cache }
+        Function { source, module, index, recorded: None, options, cache }
     }
 
     /// The same function, run in another way.
@@ -224,6 +253,9 @@ impl Function {
 
     /// The function for arguments of these kinds, lowered.
     pub(crate) fn lower(&self, kinds: &[Arg]) -> Result<Module, Error> {
+        if let Some(recorded) = &self.recorded {
+            return Ok(recorded.clone());
+        }
         let module = lower::lower(&self.module, self.name(), kinds)
             .map_err(|errors| Error::new(ErrorKind::Source, &self.source, errors))?;
         verify::module(&module).map_err(|e| self.error(ErrorKind::Source, e))?;
@@ -235,9 +267,15 @@ impl Function {
         if let Some(module) = self.cache().lowered.get(kinds) {
             return Ok(module.clone());
         }
-        let module = self.lower(kinds)?;
-        let module = pipeline::module(&module, self.name());
-        let module = Arc::new(module.map_err(|e| self.error(ErrorKind::Source, e))?);
+        let module = self.with_room(|| {
+            let module = self.lower(kinds)?;
+            let module = match &self.recorded {
+                Some(_) => pipeline::module_as_rounded(&module, self.name()),
+                None => pipeline::module(&module, self.name()),
+            };
+            module.map_err(|e| self.error(ErrorKind::Source, e))
+        });
+        let module = Arc::new(module?);
         self.cache().lowered.insert(kinds.to_vec(), module.clone());
         Ok(module)
     }
@@ -261,6 +299,37 @@ impl Function {
         if let Some(program) = self.cache().compiled.get(&key) {
             return Ok(program.clone());
         }
+        let program = self.with_room(|| self.compile(call, &key))?;
+        self.cache().compiled.insert(key, program.clone());
+        Ok(program)
+    }
+
+    /// Does what passes do by recursion over what a value is computed of: of recordings that can be deep.
+    fn with_room<R: Send>(
+        &self,
+        make: impl FnOnce() -> Result<R, Error> + Send,
+    ) -> Result<R, Error> {
+        if self.recorded.is_none() {
+            return make();
+        }
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new().stack_size(RECORDED_STACK);
+            match thread.spawn_scoped(scope, make) {
+                Ok(running) => running.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                Err(e) => {
+                    let what = format!("there is no thread to compile a recording on: {e}");
+                    Err(self.error(ErrorKind::Backend, Diagnostic::new("not-compiled", what)))
+                }
+            }
+        })
+    }
+
+    /// The program for a task, made.
+    fn compile(
+        &self,
+        call: &Call,
+        key: &(Vec<Arg>, Task, Backend),
+    ) -> Result<Option<Arc<Executable>>, Error> {
         let wrong = |e| self.error(ErrorKind::Source, e);
         let name = self.name();
         if matches!(key.1, Task::Products(..)) && self.options.invert.is_some() {
@@ -300,10 +369,7 @@ impl Function {
                     Task::Batch(over) => Ok(batch::values(call.func(), over).map(Module::of)),
                     _ => Ok(None),
                 };
-                let Some(module) = module.map_err(wrong)? else {
-                    self.cache().compiled.insert(key, None);
-                    return Ok(None);
-                };
+                let Some(module) = module.map_err(wrong)? else { return Ok(None) };
                 let entry = module.funcs[0].name.to_string();
                 (module, entry)
             }
@@ -314,9 +380,7 @@ impl Function {
         if let Task::Reverse(by) = &key.1 {
             program = program.with_inner(call.module.clone(), name, by);
         }
-        let program = Arc::new(program);
-        self.cache().compiled.insert(key, Some(program.clone()));
-        Ok(Some(program))
+        Ok(Some(Arc::new(program)))
     }
 
     pub(crate) fn run<V: Borrow<Value>>(

@@ -86,7 +86,11 @@ pub fn run(module: &Module, name: &str) -> Result<Func, Diagnostic> {
 }
 
 fn prepared(func: &Func) -> Func {
-    FIXED.iter().fold(func.clone(), |func, stage| settled(stage.pass, &func))
+    through(FIXED, func)
+}
+
+fn through(stages: &[Stage], func: &Func) -> Func {
+    stages.iter().fold(func.clone(), |func, stage| settled(stage.pass, &func))
 }
 
 /// A pass, and no loop left marked parallel that it has made otherwise.
@@ -101,6 +105,15 @@ fn settled(pass: Pass, func: &Func) -> Func {
 ///
 /// What stays a call reads the arrays it is given: a function copies those it writes.
 pub fn module(module: &Module, name: &str) -> Result<Module, Diagnostic> {
+    module_through(FIXED, module, name)
+}
+
+/// The same without the one pass that changes rounding: for a program that must give the bits of what it was recorded from.
+pub fn module_as_rounded(module: &Module, name: &str) -> Result<Module, Diagnostic> {
+    module_through(&FIXED[..FIXED.len() - 1], module, name)
+}
+
+fn module_through(stages: &[Stage], module: &Module, name: &str) -> Result<Module, Diagnostic> {
     let kept = inline::stays(module);
     let mut result = Module::default();
     let mut work: Vec<Arc<str>> = vec![name.into()];
@@ -108,7 +121,7 @@ pub fn module(module: &Module, name: &str) -> Result<Module, Diagnostic> {
         if result.func(&name).is_some() {
             continue;
         }
-        let func = prepared(&inline::inline_some(module, &name, &kept)?);
+        let func = through(stages, &inline::inline_some(module, &name, &kept)?);
         let mut driven = None;
         func.body.walk(&mut |inst| match &inst.op {
             Op::Call(callee) => work.push(callee.clone()),

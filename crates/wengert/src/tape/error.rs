@@ -18,7 +18,7 @@ pub enum Error {
     NoTape,
     /// A position that the tape does not have.
     #[error(
-        "the tape has {len} entries and cannot go back to position {position}, which was forgotten by an earlier `rewind`"
+        "the tape has {len} entries and cannot go back to position {position}, which was forgotten by an earlier `rewind` or `compress`"
     )]
     NoPosition {
         /// The one asked for.
@@ -55,6 +55,9 @@ pub enum Error {
     /// A loop could not be kept in the memory allowed.
     #[error("{0}")]
     Memory(String),
+    /// A recording cannot be shown in the way that was asked for.
+    #[error("{0}")]
+    Inspection(String),
     /// A recording could not be made a program.
     #[error("{0}")]
     Program(String),

@@ -27,29 +27,40 @@
 //!   [`Tape::position`] and [`Tape::rewind`] record a part again.
 //! - A tape made while another records is a level above it: derivatives of derivatives ([`Var::backward_var`]).
 //! - [`Tape::call`] takes functions with derivatives of their own.
+//! - [`Tape::compress`] makes a recording smaller; [`Tape::to_program`] makes a compiled function of it.
+//! - [`Tape::table`], [`Tape::graphviz`], [`Tape::audit`] and [`Tape::lines`] show what was recorded.
 //!
 //! Rules come from the one table that the compiler has; values from the same elementary functions
 //! ([`wengert_math`]).
 //!
 //! Reading order: `nodes` (the list), `var` (what is recorded), `recorder` (how), `sweep` (what is made of it), `nested` (the same with
-//! variables in place of numbers), then this file; `number` (the rule table as numbers), `guard`, `outside`, `error`.
+//! variables in place of numbers), then this file; `compress` and `fuse` (smaller
+//! recordings), `statements`, `rolling` and `program` (recordings as programs), `inspect`; `number` (the rule table as numbers), `guard`, `outside`, `error`.
 
 mod adjoints;
+mod compress;
 mod error;
 mod functions;
+mod fuse;
 mod guard;
+mod inspect;
 mod nested;
 mod nodes;
 mod number;
 mod outside;
+mod program;
 mod recorder;
+mod rolling;
+mod statements;
 mod stats;
 mod sweep;
 mod var;
 
 pub use adjoints::Adjoints;
+pub use compress::{Compressed, Compression};
 pub use error::{Error, Misuse, MisuseKind};
 pub use functions::{grad, hessian, hvp, jacobian, third, value_and_grad};
+pub use inspect::{Audit, LineCost, Lines, Row, Table};
 pub use nested::VarAdjoints;
 pub use outside::Outside;
 pub use stats::Stats;
@@ -91,7 +102,16 @@ thread_local! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     tape: u64,
+    /// How often entries had been given other numbers.
+    epoch: u32,
     at: u32,
+}
+
+impl Position {
+    fn is_in(self, tape: u64, recording: &Recording) -> bool {
+        let counts = self.epoch == recording.epoch || self.at == 0;
+        self.tape == tape && counts && self.at as usize <= recording.nodes.len()
+    }
 }
 
 impl Default for Tape {
@@ -136,7 +156,10 @@ impl Tape {
     /// above.
     #[track_caller]
     pub fn var(&self, value: impl Into<Var>) -> Var {
-        let (value, at) = (value.into(), Location::caller());
+        self.var_at(value.into(), Location::caller())
+    }
+
+    fn var_at(&self, value: Var, at: &'static Location<'static>) -> Var {
         match value.checked(at) {
             Err(Error::Misuse(misuse)) => recorder::misused(value.value(), misuse.kind, misuse.at),
             _ => append(self.id, Op::Input, [0, 0], value, at),
@@ -146,7 +169,8 @@ impl Tape {
     /// Several variables.
     #[track_caller]
     pub fn vars<const N: usize, T: Into<Var>>(&self, values: [T; N]) -> [Var; N] {
-        values.map(|value| self.var(value))
+        let at = Location::caller();
+        values.map(|value| self.var_at(value.into(), at))
     }
 
     /// A variable for each number of a slice.
@@ -171,7 +195,13 @@ impl Tape {
 
     /// Where the recording ends now.
     pub fn position(&self) -> Position {
-        Position { tape: self.id, at: self.len() as u32 }
+        let epoch = self.recorder(|recorder| recorder.recording.epoch).unwrap_or(0);
+        Position { tape: self.id, epoch, at: self.len() as u32 }
+    }
+
+    /// Where the recording begins, however often its entries are given other numbers.
+    fn beginning(&self) -> Position {
+        Position { tape: self.id, epoch: 0, at: 0 }
     }
 
     /// Forgets what was recorded since a position. Variables made since then are no longer any; memory stays, for what is recorded next.
@@ -197,7 +227,7 @@ impl Tape {
             let recorder = stack.find(self.id).filter(|recorder| !recorder.busy);
             let recorder = recorder.ok_or(Error::NoTape)?;
             let len = recorder.recording.nodes.len() as u32;
-            if position.tape != self.id || position.at > len {
+            if !position.is_in(self.id, &recorder.recording) {
                 return Err(Error::NoPosition { position: position.at, len });
             }
             recorder.rewind(position.at, tag);
@@ -207,7 +237,7 @@ impl Tape {
 
     /// Forgets everything, and keeps the memory.
     pub fn clear(&self) -> Result<(), Error> {
-        self.rewind(Position { tape: self.id, at: 0 })
+        self.rewind(self.beginning())
     }
 
     /// Gives memory back that no entry is in, and what this thread keeps for its next tapes.
@@ -268,7 +298,7 @@ impl Tape {
     #[track_caller]
     pub fn reverse_into(&self, seeds: &[(Var, f64)], adjoints: &mut Adjoints) -> Result<(), Error> {
         self.begin(seeds, adjoints)?;
-        self.reverse_to(Position { tape: self.id, at: 0 }, adjoints)
+        self.reverse_to(self.beginning(), adjoints)
     }
 
     /// Adjoints at the end of the recording, which [`Tape::reverse_to`] takes back.
@@ -289,7 +319,7 @@ impl Tape {
     /// Takes adjoints back to a position. What was recorded since may then be forgotten by [`Tape::rewind`].
     pub fn reverse_to(&self, position: Position, adjoints: &mut Adjoints) -> Result<(), Error> {
         self.swept(|recording| {
-            if position.tape != self.id || position.at as usize > recording.nodes.len() {
+            if !position.is_in(self.id, recording) {
                 let len = recording.nodes.len() as u32;
                 return Err(Error::NoPosition { position: position.at, len });
             }
@@ -437,7 +467,7 @@ impl Tape {
         let outputs = y.len() as u32;
         let number = self.recorder(|recorder| {
             let first = recorder.recording.nodes.len() as u32;
-            let call = Call { function: Box::new(function), inputs: places, first, outputs };
+            let call = Call { function: Rc::new(function), inputs: places, first, outputs };
             recorder.recording.calls.push(Rc::new(call));
             recorder.recording.calls.len() as u32 - 1
         });

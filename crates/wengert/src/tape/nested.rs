@@ -93,7 +93,7 @@ impl Var {
                         *sum = Some(sum.map_or(part, |sum| sum + part));
                     }
                 }
-                Op::Sum | Op::Called => {
+                Op::Sum | Op::Single | Op::Called => {
                     let why = "a preaccumulated part or a function with derivatives of its own has no second derivatives: record it as it is";
                     return Err(Error::NotReplayable(why.into()));
                 }

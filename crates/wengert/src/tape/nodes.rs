@@ -24,6 +24,8 @@ pub(super) enum Op {
     Third,
     /// A sum of `b` terms from the `a`-th on, with partials that are known.
     Sum,
+    /// The same with partials in single precision.
+    Single,
     /// Output `b` of call `a`; outputs of a call stand beside each other.
     Called,
 }

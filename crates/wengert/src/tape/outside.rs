@@ -1,6 +1,7 @@
 //! Functions whose derivative is given, not recorded.
 
 use super::error::Error;
+use std::rc::Rc;
 
 /// A function of numbers that is called on a tape as one entry per output, with derivatives of its own.
 ///
@@ -18,7 +19,7 @@ pub trait Outside {
 
 /// One call, as the tape keeps it.
 pub(super) struct Call {
-    pub(super) function: Box<dyn Outside>,
+    pub(super) function: Rc<dyn Outside>,
     /// The entries of its inputs.
     pub(super) inputs: Vec<u32>,
     /// The entry of its first output.

@@ -49,11 +49,15 @@ pub(super) struct Recording {
     pub(super) guards: Option<Vec<Guard>>,
     /// Terms of sums with known partials.
     pub(super) terms: Vec<(u32, f64)>,
+    /// The same in single precision.
+    pub(super) singles: Vec<(u32, f32)>,
     /// Functions with derivatives of their own that were called.
     pub(super) calls: Vec<Rc<Call>>,
     /// How many values became plain numbers by conversion.
     pub(super) conversions: u64,
     pub(super) segments: Vec<Segment>,
+    /// How often its entries were given other numbers.
+    pub(super) epoch: u32,
 }
 
 impl Recording {
@@ -98,6 +102,7 @@ impl Recording {
         for (_, node) in (keeps..self.nodes.len()).map(|at| (at, self.nodes.get(at))) {
             match node.op {
                 Op::Sum => self.terms.truncate(self.terms.len().min(node.a as usize)),
+                Op::Single => self.singles.truncate(self.singles.len().min(node.a as usize)),
                 Op::Called => self.calls.truncate(self.calls.len().min(node.a as usize)),
                 _ => {}
             }
@@ -151,9 +156,11 @@ impl Recorder {
             places: None,
             guards: None,
             terms: Vec::new(),
+            singles: Vec::new(),
             calls: Vec::new(),
             conversions: 0,
             segments: Vec::new(),
+            epoch: 0,
         };
         let constants = [ABSENT; CONSTANTS];
         Recorder { id: 0, tag: NOBODY, short: NOBODY, recording, constants, busy: false }
@@ -166,6 +173,12 @@ impl Recorder {
         self.tag = tag;
         self.constants = [ABSENT; CONSTANTS];
         self.choose();
+    }
+
+    /// The same where entries have other numbers than before: no variable of before belongs here.
+    pub(super) fn begin_anew(&mut self, tag: u32) {
+        self.begin(tag);
+        self.recording.segments = vec![Segment { tag, start: 0, end: u32::MAX }];
     }
 
     /// Whether the short way may be taken.
@@ -182,13 +195,13 @@ impl Recorder {
     }
 
     /// The entry of a constant.
-    fn constant(&mut self, c: f64) -> u32 {
-        if let Some(at) = self.known(c) {
-            return at;
+    fn constant(&mut self, c: f64, at: &'static Location<'static>) -> u32 {
+        if let Some(known) = self.known(c) {
+            return known;
         }
-        let at = self.recording.push(Op::Constant, [0, 0], Var::constant(c), Location::caller());
-        self.constants[slot(c)] = (c.to_bits(), at);
-        at
+        let entry = self.recording.push(Op::Constant, [0, 0], Var::constant(c), at);
+        self.constants[slot(c)] = (c.to_bits(), entry);
+        entry
     }
 
     /// The entry of a constant that was met before.
@@ -209,12 +222,12 @@ impl Recorder {
     }
 
     /// The same, for any constant and for variables made before the tape was rewound.
-    fn entry(&mut self, x: Var) -> Option<u32> {
+    fn entry(&mut self, x: Var, at: &'static Location<'static>) -> Option<u32> {
         if self.short == NOBODY {
             return None;
         }
         if x.tag() == CONSTANT {
-            return self.has_room().then(|| self.constant(x.value()));
+            return self.has_room().then(|| self.constant(x.value(), at));
         }
         self.recording.owns(x).then_some(x.index())
     }
@@ -225,7 +238,7 @@ impl Recorder {
             return x.index();
         }
         if x.tag() == CONSTANT {
-            return self.constant(x.value());
+            return self.constant(x.value(), at);
         }
         let entry = self.recording.push(Op::Constant, [0, 0], x, at);
         self.choose();
@@ -422,7 +435,7 @@ fn record(op: Op, a: (u32, u32), b: (u32, u32), x: f64, z: f64, y: f64) -> Optio
 fn longer(row: Prim, a: Var, b: Var, y: f64, at: &'static Location<'static>) -> Var {
     let pushed = with(|stack| {
         let top = &mut stack.top;
-        let (i, j) = (top.entry(a)?, top.entry(b)?);
+        let (i, j) = (top.entry(a, at)?, top.entry(b, at)?);
         let index = top.recording.nodes.push_here(Op::Row(row), i, j, y)?;
         Some(Var::new(y, index, top.tag))
     });

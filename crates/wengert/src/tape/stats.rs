@@ -27,7 +27,8 @@ impl Tape {
             let primals = recording.primals.len() * size_of::<super::Var>();
             let places =
                 recording.places.as_ref().map_or(0, |places| places.len() * size_of::<usize>());
-            let terms = recording.terms.len() * size_of::<(u32, f64)>();
+            let terms = recording.terms.len() * size_of::<(u32, f64)>()
+                + recording.singles.len() * size_of::<(u32, f32)>();
             Stats {
                 entries,
                 bytes: entries * BYTES + primals + places + terms,

@@ -50,7 +50,12 @@ impl<const L: usize> Looks for Back<'_, L> {
 
 /// The entries that a row reads, and its partials by them.
 #[inline(always)]
-fn slopes(nodes: &Nodes, node: Node, at: usize, row: Prim) -> ([u32; 3], [Partial<Of<Number>>; 3]) {
+pub(super) fn slopes(
+    nodes: &Nodes,
+    node: Node,
+    at: usize,
+    row: Prim,
+) -> ([u32; 3], [Partial<Of<Number>>; 3]) {
     let count = row.slope_count();
     let third = if count == 3 { nodes.get(at - 1).a } else { 0 };
     let (mut x, mut y, mut z) = (0.0, 0.0, 0.0);
@@ -89,6 +94,13 @@ pub(super) fn reverse<const L: usize>(
                 for (term, slope) in &recording.terms[node.a as usize..][..node.b as usize] {
                     for lane in 0..L {
                         adjoints[*term as usize][lane] += slope * d[lane];
+                    }
+                }
+            }
+            Op::Single => {
+                for (term, slope) in &recording.singles[node.a as usize..][..node.b as usize] {
+                    for lane in 0..L {
+                        adjoints[*term as usize][lane] += f64::from(*slope) * d[lane];
                     }
                 }
             }
@@ -175,6 +187,11 @@ pub(super) fn forward(recording: &Recording, tangents: &mut [f64]) -> Result<(),
                 tangents[at] =
                     terms.iter().map(|(term, slope)| slope * tangents[*term as usize]).sum();
             }
+            Op::Single => {
+                let terms = &recording.singles[node.a as usize..][..node.b as usize];
+                let term = |(at, slope): &(u32, f32)| f64::from(*slope) * tangents[*at as usize];
+                tangents[at] = terms.iter().map(term).sum();
+            }
             Op::Called if node.b == 0 => {
                 let call = &recording.calls[node.a as usize];
                 let (x, y) = around(recording, call);
@@ -223,8 +240,8 @@ pub(super) fn replay(recording: &mut Recording) -> Result<(), Error> {
                 let y = row.shown(Again { nodes, node, at });
                 recording.nodes.set_value(at as u32, y);
             }
-            Op::Sum => {
-                let why = "a recording with preaccumulated parts cannot be replayed: their partials hold for the inputs they were recorded at";
+            Op::Sum | Op::Single => {
+                let why = "a recording with preaccumulated or fused parts cannot be replayed: their partials hold for the inputs they were recorded at";
                 return Err(Error::NotReplayable(why.into()));
             }
             Op::Called if node.b == 0 => {
