@@ -35,23 +35,37 @@
 //! variables in place of numbers), then this file; `number` (the rule table as numbers), `guard`, `outside`, `error`.
 
 mod adjoints;
+mod dual;
 mod error;
 mod functions;
+mod generic;
 mod guard;
+mod jet;
+mod methods;
+#[cfg(feature = "nalgebra")]
+mod nalgebras;
+#[cfg(feature = "ndarray")]
+mod ndarrays;
 mod nested;
 mod nodes;
 mod number;
+mod operators;
 mod outside;
 mod recorder;
+mod scalar;
+mod series;
 mod stats;
 mod sweep;
 mod var;
 
 pub use adjoints::Adjoints;
+pub use dual::{Dual, derivative, jvp};
 pub use error::{Error, Misuse, MisuseKind};
 pub use functions::{grad, hessian, hvp, jacobian, third, value_and_grad};
+pub use jet::{Jet, derivatives, taylor};
 pub use nested::VarAdjoints;
 pub use outside::Outside;
+pub use scalar::Scalar;
 pub use stats::Stats;
 pub use var::Var;
 
