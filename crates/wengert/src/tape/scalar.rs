@@ -6,6 +6,17 @@ use num_traits::{Float, FloatConst, FromPrimitive, NumAssign};
 use std::fmt::{Debug, Display};
 use wengert_core::ops::Prim;
 
+/// Functions that `num_traits` does not have.
+macro_rules! one_input {
+    ($($(#[$doc:meta])* $method:ident $row:ident;)*) => {$(
+        $(#[$doc])*
+        #[track_caller]
+        fn $method(self) -> Self {
+            Self::row(Prim::$row, [self; 3])
+        }
+    )*};
+}
+
 /// A number that derivatives can be computed over: `f64`, [`Var`], and a [`Dual`](super::Dual) or a [`Jet`](super::Jet) over any
 /// of these. Functions written for it (or for `num_traits::Float`) take all of them.
 ///
@@ -42,6 +53,39 @@ pub trait Scalar:
 
     /// Its value as a plain number, through which no derivative passes; tapes count this.
     fn converted(self) -> f64;
+
+    one_input! {
+        /// `max(x, 0)`; its derivative is 0 at 0.
+        relu Relu;
+        /// `1 / (1 + exp(-x))`.
+        sigmoid Sigmoid;
+        /// `ln(1 + exp(x))`.
+        softplus Softplus;
+        /// The error function.
+        erf Erf;
+        /// `1 - erf(x)`.
+        erfc Erfc;
+        /// The distribution function of the normal distribution.
+        norm_cdf NormCdf;
+        /// The inverse of the distribution function of the normal distribution.
+        norm_inv NormInv;
+        /// The logarithm of the gamma function's absolute value.
+        ln_gamma LGamma;
+        /// The value, through which no derivative passes.
+        stop_gradient StopGradient;
+    }
+
+    /// `ln(exp(x) + exp(y))`, without overflow.
+    #[track_caller]
+    fn logaddexp(self, other: Self) -> Self {
+        Self::row(Prim::LogAddExp, [self, other, other])
+    }
+
+    /// `x ln(y)`, 0 where `x` is 0.
+    #[track_caller]
+    fn xlogy(self, other: Self) -> Self {
+        Self::row(Prim::XLogY, [self, other, other])
+    }
 }
 
 impl Elementary for f64 {

@@ -40,11 +40,17 @@ pub(super) fn divided<T: Scalar>(
     (a(k) - convolved(k, 1, y, &b)) / b(0)
 }
 
+/// What a series is made of.
+#[derive(Clone, Copy, PartialEq)]
+enum Origin {
+    Given,
+    Constant(f64),
+    Row(Prim, [u32; 3]),
+}
+
 /// The series of an expression.
 struct Entry<T> {
-    /// None for what is given: a series, or a constant.
-    row: Option<Prim>,
-    inputs: [u32; 3],
+    origin: Origin,
     /// Coefficients that are known.
     known: Vec<T>,
     slopes: Option<[Partial<u32>; 3]>,
@@ -63,12 +69,12 @@ impl<T: Scalar> Series<T> {
 
     /// A series with these coefficients, and 0 for all others.
     pub(super) fn given(&self, coefficients: Vec<T>) -> Term<'_, T> {
-        self.push(Entry { row: None, inputs: [0; 3], known: coefficients, slopes: None })
+        self.push(Origin::Given, coefficients)
     }
 
-    fn push(&self, entry: Entry<T>) -> Term<'_, T> {
+    fn push(&self, origin: Origin, known: Vec<T>) -> Term<'_, T> {
         let mut entries = self.entries.borrow_mut();
-        entries.push(entry);
+        entries.push(Entry { origin, known, slopes: None });
         Term { series: self, at: entries.len() as u32 - 1 }
     }
 
@@ -80,45 +86,44 @@ impl<T: Scalar> Series<T> {
     fn row(&self, row: Prim, terms: [Term<'_, T>; 3]) -> Term<'_, T> {
         let mut inputs = [terms[0].at; 3];
         inputs[..row.arity()].copy_from_slice(&terms.map(|term| term.at)[..row.arity()]);
-        let found = self.entries.borrow().iter().enumerate().find_map(|(at, entry)| {
+        let origin = Origin::Row(row, inputs);
+        let found = self.find(origin).or_else(|| {
             // Minus minus: without this, the slopes of some functions would never meet themselves again.
-            if row == Prim::Neg && entry.row == Some(Prim::Neg) && at as u32 == inputs[0] {
-                return Some(entry.inputs[0]);
+            match self.entries.borrow()[inputs[0] as usize].origin {
+                Origin::Row(Prim::Neg, [x, ..]) if row == Prim::Neg => Some(self.term(x)),
+                _ => None,
             }
-            (entry.row == Some(row) && entry.inputs == inputs).then_some(at as u32)
         });
-        if let Some(at) = found {
-            return self.term(at);
-        }
-        let value = T::row(row, inputs.map(|at| self.coefficient(at, 0)));
-        self.push(Entry { row: Some(row), inputs, known: vec![value], slopes: None })
+        found.unwrap_or_else(|| {
+            let value = T::row(row, inputs.map(|at| self.coefficient(at, 0)));
+            self.push(origin, vec![value])
+        })
+    }
+
+    /// An expression that is there already.
+    fn find(&self, origin: Origin) -> Option<Term<'_, T>> {
+        let at = self.entries.borrow().iter().position(|entry| entry.origin == origin)?;
+        Some(self.term(at as u32))
     }
 
     /// Coefficient `k` of an expression.
     pub(super) fn coefficient(&self, at: u32, k: usize) -> T {
         loop {
-            let (known, is_given) = {
+            let (known, origin) = {
                 let entry = &self.entries.borrow()[at as usize];
                 if let Some(known) = entry.known.get(k) {
                     return *known;
                 }
-                (entry.known.len(), entry.row.is_none())
+                (entry.known.len(), entry.origin)
             };
-            if is_given {
-                return T::of(0.0);
-            }
-            let next = self.next(at, known);
+            let Origin::Row(row, inputs) = origin else { return T::of(0.0) };
+            let next = self.next(at, row, inputs, known);
             self.entries.borrow_mut()[at as usize].known.push(next);
         }
     }
 
     /// Coefficient `k > 0` of an expression of which the lower ones are known.
-    fn next(&self, at: u32, k: usize) -> T {
-        let (row, inputs) = {
-            let entry = &self.entries.borrow()[at as usize];
-            (entry.row, entry.inputs)
-        };
-        let Some(row) = row else { return T::of(0.0) };
+    fn next(&self, at: u32, row: Prim, inputs: [u32; 3], k: usize) -> T {
         let input = |n: usize| move |j: usize| self.coefficient(inputs[n], j);
         match row {
             Prim::Mul => convolved(k, 0, input(0), input(1)),
@@ -188,7 +193,8 @@ impl<T: Scalar> Elementary for Term<'_, T> {
         inputs[0].series.row(row, inputs)
     }
     fn constant(self, c: f64) -> Self {
-        self.series.given(vec![T::of(c)])
+        let origin = Origin::Constant(c);
+        self.series.find(origin).unwrap_or_else(|| self.series.push(origin, vec![T::of(c)]))
     }
     fn number(self) -> f64 {
         self.series.coefficient(self.at, 0).number()

@@ -338,7 +338,12 @@ fn ternary(row: Prim, inputs: [Var; 3]) -> Var {
 impl Elementary for Var {
     #[track_caller]
     fn row(row: Prim, inputs: [Var; 3]) -> Var {
-        recorder::apply(row, inputs, Location::caller())
+        let [a, b, _] = inputs;
+        match row.arity() {
+            1 => unary(row, a),
+            2 => binary(row, a, b),
+            _ => ternary(row, inputs),
+        }
     }
     fn constant(self, c: f64) -> Var {
         Var::constant(c)
