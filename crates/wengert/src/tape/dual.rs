@@ -14,9 +14,9 @@ use wengert_core::ops::{Partial, Prim};
 ///
 /// // Two directions: by x and by y.
 /// let [x, y] = Dual::variables([3.0, 4.0]);
-/// let r = (x * x + y * y).sqrt();
-/// assert_eq!(r.value(), 5.0);
-/// assert_eq!(r.tangents(), &[0.6, 0.8]);
+/// let area = x * x * y;
+/// assert_eq!(area.value(), 36.0);
+/// assert_eq!(area.tangents(), &[24.0, 9.0]);
 /// ```
 ///
 /// Over variables of a tape, a reverse sweep differentiates the derivative: a Hessian times a direction costs little more than a
@@ -96,13 +96,13 @@ impl<T: Scalar, const N: usize> Dual<T, N> {
     }
 }
 
-impl<T: Scalar, const N: usize> Elementary for Dual<T, N> {
-    #[inline]
+impl<T: Scalar, const N: usize> Dual<T, N> {
+    /// A row by its slopes. Where the row is known, little of this is left.
+    #[inline(always)]
     #[track_caller]
-    fn row(row: Prim, inputs: [Self; 3]) -> Self {
-        let inputs = &inputs[..row.arity()];
-        let input = |k: usize| inputs.get(k).unwrap_or(&inputs[0]).value;
-        let values = [input(0), input(1), input(2)];
+    fn by_slopes(row: Prim, inputs: [Self; 3]) -> Self {
+        let values = inputs.map(|x| x.value);
+        let inputs = &inputs[..row.slope_count()];
         let mut y = Self::constant(T::row(row, values));
         // Over variables, partials that nobody asks for would be recorded.
         let varies = |x: &Self| x.tangents.iter().any(|d| !d.vanishes());
@@ -110,7 +110,7 @@ impl<T: Scalar, const N: usize> Elementary for Dual<T, N> {
             return y;
         }
         let slopes = row.slopes(values.map(Of), Of(y.value));
-        for (x, slope) in inputs.iter().zip(slopes).take(row.slope_count()) {
+        for (x, slope) in inputs.iter().zip(slopes) {
             for (sum, d) in y.tangents.iter_mut().zip(x.tangents) {
                 // Nothing passes by what is constant, not even an infinite slope.
                 if d.vanishes() {
@@ -128,6 +128,13 @@ impl<T: Scalar, const N: usize> Elementary for Dual<T, N> {
             }
         }
         y
+    }
+}
+
+impl<T: Scalar, const N: usize> Elementary for Dual<T, N> {
+    #[track_caller]
+    fn row(row: Prim, inputs: [Self; 3]) -> Self {
+        Self::by_slopes(row, inputs)
     }
     #[inline]
     fn constant(self, c: f64) -> Self {
@@ -152,20 +159,30 @@ impl<T: Scalar, const N: usize> Scalar for Dual<T, N> {
     }
 }
 
-#[inline]
+operators! { [T: Scalar, const N: usize] Dual<T, N>, operator_of_one, operator }
+methods! { [T: Scalar, const N: usize] Dual<T, N>, unary, binary, Dual::row }
+
+#[inline(always)]
+#[track_caller]
+fn operator_of_one<T: Scalar, const N: usize>(row: Prim, x: Dual<T, N>) -> Dual<T, N> {
+    Dual::by_slopes(row, [x; 3])
+}
+
+#[inline(always)]
+#[track_caller]
+fn operator<T: Scalar, const N: usize>(row: Prim, a: Dual<T, N>, b: Dual<T, N>) -> Dual<T, N> {
+    Dual::by_slopes(row, [a, b, b])
+}
+
 #[track_caller]
 fn unary<T: Scalar, const N: usize>(row: Prim, x: Dual<T, N>) -> Dual<T, N> {
     Dual::row(row, [x; 3])
 }
 
-#[inline]
 #[track_caller]
 fn binary<T: Scalar, const N: usize>(row: Prim, a: Dual<T, N>, b: Dual<T, N>) -> Dual<T, N> {
     Dual::row(row, [a, b, b])
 }
-
-operators! { [T: Scalar, const N: usize] Dual<T, N>, unary, binary }
-methods! { [T: Scalar, const N: usize] Dual<T, N>, unary, binary, Dual::row }
 
 /// The derivative of a function of one number, at any level: what the function uses of the level it is called from, it lifts by
 /// [`Dual::constant`].

@@ -39,6 +39,13 @@ macro_rules! from_primitive {
     )*};
 }
 
+/// By how much a number is greater than another, or 0.
+#[track_caller]
+fn excess<S: Scalar>(a: S, b: S) -> S {
+    // Two equal infinities have no difference.
+    if a.is_infinite() && a == b { S::of(0.0) } else { (a - b).relu() }
+}
+
 /// What is a method of the type already.
 macro_rules! forwarded {
     ($($method:ident),*) => {$(
@@ -135,7 +142,7 @@ macro_rules! numeric {
             }
             #[track_caller]
             fn abs_sub(&self, other: &Self) -> Self {
-                (*self - *other).relu()
+                excess(*self, *other)
             }
             #[track_caller]
             fn signum(&self) -> Self {
@@ -247,7 +254,7 @@ macro_rules! numeric {
             }
             #[track_caller]
             fn abs_sub(self, other: Self) -> Self {
-                (self - other).relu()
+                excess(self, other)
             }
             #[track_caller]
             fn sin_cos(self) -> (Self, Self) {

@@ -109,9 +109,10 @@ impl<T: Scalar, const K: usize> Elementary for Jet<T, K> {
     fn row(row: Prim, inputs: [Self; 3]) -> Self {
         let [a, b, _] = inputs;
         match row {
-            Prim::Mul => {
-                Self::from_fn(|k| convolved(k, 0, |j| a.coefficient(j), |j| b.coefficient(j)))
-            }
+            Prim::Mul => Self::from_fn(|k| match k {
+                0 => a.value * b.value,
+                _ => convolved(k, 0, |j| a.coefficient(j), |j| b.coefficient(j)),
+            }),
             Prim::Div => {
                 let mut y = Self::constant(a.value / b.value);
                 for k in 1..=K {

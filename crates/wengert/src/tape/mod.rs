@@ -27,12 +27,17 @@
 //!   [`Tape::position`] and [`Tape::rewind`] record a part again.
 //! - A tape made while another records is a level above it: derivatives of derivatives ([`Var::backward_var`]).
 //! - [`Tape::call`] takes functions with derivatives of their own.
+//! - [`Dual`] carries derivatives along, [`Jet`] those of any order, over numbers or variables; [`Scalar`] is any of these.
+//! - Code written for `num_traits::Float` takes them all. With feature `nalgebra` they are elements of that crate's matrices
+//!   (`RealField`), with feature `ndarray` of that crate's arrays.
 //!
 //! Rules come from the one table that the compiler has; values from the same elementary functions
 //! ([`wengert_math`]).
 //!
 //! Reading order: `nodes` (the list), `var` (what is recorded), `recorder` (how), `sweep` (what is made of it), `nested` (the same with
-//! variables in place of numbers), then this file; `number` (the rule table as numbers), `guard`, `outside`, `error`.
+//! variables in place of numbers), then this file; `number` (the rule table as numbers), `guard`, `outside`, `error`; `scalar`, `dual`,
+//! `jet` and `series` (derivatives that are carried along), `methods` and `operators` (what all have), `generic`, `nalgebras` and
+//! `ndarrays` (the traits of other crates).
 
 mod adjoints;
 mod dual;

@@ -1,6 +1,6 @@
 //! The operators of numbers that are made of other numbers: duals and jets.
 
-/// Writes operators, comparisons and conversions of a type whose rows `binary` computes.
+/// Writes operators, comparisons and conversions of a type, whose rows two functions compute: of one input and of two.
 macro_rules! operators {
     ([$($generics:tt)*] $type:ty, $one:path, $two:path) => {
         operators! { @each [$($generics)*] $type, $two; Add add AddAssign add_assign }

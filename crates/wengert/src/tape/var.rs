@@ -339,7 +339,7 @@ impl Elementary for Var {
     #[track_caller]
     fn row(row: Prim, inputs: [Var; 3]) -> Var {
         let [a, b, _] = inputs;
-        match row.arity() {
+        match row.slope_count() {
             1 => unary(row, a),
             2 => binary(row, a, b),
             _ => ternary(row, inputs),
