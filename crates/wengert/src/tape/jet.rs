@@ -1,11 +1,11 @@
 //! Jets: a value with its derivatives up to any order, as a truncated Taylor series.
 
 use super::methods::methods;
-use super::number::Elementary;
+use super::number::{Elementary, Of};
 use super::operators::operators;
 use super::scalar::Scalar;
-use super::series::{Series, convolved, divided};
-use wengert_core::ops::Prim;
+use super::series::{Series, Term, convolved, divided};
+use wengert_core::ops::{Class, Partial, Prim};
 
 /// The Taylor series up to order `K` of a function of one number, over any kind of number.
 ///
@@ -104,35 +104,71 @@ impl<T: Scalar, const K: usize> Jet<T, K> {
     }
 }
 
-impl<T: Scalar, const K: usize> Elementary for Jet<T, K> {
+impl<T: Scalar, const K: usize> Jet<T, K> {
+    /// A row. Where the row is known and is an operator, little of this is left.
+    #[inline(always)]
     #[track_caller]
-    fn row(row: Prim, inputs: [Self; 3]) -> Self {
+    fn of_row(row: Prim, inputs: [Self; 3]) -> Self {
         let [a, b, _] = inputs;
-        match row {
-            Prim::Mul => Self::from_fn(|k| match k {
+        match (row, row.class()) {
+            (Prim::Mul, _) => Self::from_fn(|k| match k {
                 0 => a.value * b.value,
                 _ => convolved(k, 0, |j| a.coefficient(j), |j| b.coefficient(j)),
             }),
-            Prim::Div => {
+            (Prim::Div, _) => {
                 let mut y = Self::constant(a.value / b.value);
                 for k in 1..=K {
-                    let next = divided(
-                        k,
-                        |j| a.coefficient(j),
-                        |j| b.coefficient(j),
-                        |j| y.coefficient(j),
-                    );
+                    let known = |j: usize| y.coefficient(j);
+                    let next = divided(k, |j| a.coefficient(j), |j| b.coefficient(j), known);
                     y.higher[k - 1] = next;
                 }
                 y
             }
-            _ => {
-                let series = Series::new();
-                let given = inputs.map(|x| series.given(x.coefficients()));
-                let y = <super::series::Term<'_, T>>::row(row, given);
-                Self::from_fn(|k| series.coefficient(y.at, k))
+            (_, Class::Linear) => Self::linear(row, inputs),
+            _ => Self::by_series(row, inputs),
+        }
+    }
+
+    /// A row whose slopes are constants: what holds for values holds for every coefficient.
+    #[inline(always)]
+    #[track_caller]
+    fn linear(row: Prim, inputs: [Self; 3]) -> Self {
+        let values = inputs.map(|x| x.value);
+        let mut y = Self::constant(T::row(row, values));
+        let slopes = row.slopes(values.map(Of), Of(y.value));
+        for (x, slope) in inputs.iter().zip(slopes).take(row.slope_count()) {
+            let Partial::Const(c) = slope else { continue };
+            for (sum, d) in y.higher.iter_mut().zip(x.higher) {
+                if d.vanishes() {
+                    continue;
+                }
+                let part = if c == 1.0 { d } else { d * c };
+                *sum = if sum.vanishes() { part } else { *sum + part };
             }
         }
+        y
+    }
+
+    #[inline(never)]
+    #[track_caller]
+    fn by_series(row: Prim, inputs: [Self; 3]) -> Self {
+        if row.class() == Class::Zero {
+            return Self::constant(T::row(row, inputs.map(|x| x.value)));
+        }
+        let series = Series::new();
+        let mut given = [series.given(inputs[0].coefficients()); 3];
+        for k in 1..row.slope_count() {
+            given[k] = series.given(inputs[k].coefficients());
+        }
+        let y = Term::row(row, given);
+        Self::from_fn(|k| series.coefficient(y.at, k))
+    }
+}
+
+impl<T: Scalar, const K: usize> Elementary for Jet<T, K> {
+    #[track_caller]
+    fn row(row: Prim, inputs: [Self; 3]) -> Self {
+        Self::of_row(row, inputs)
     }
     #[inline]
     fn constant(self, c: f64) -> Self {
@@ -157,20 +193,30 @@ impl<T: Scalar, const K: usize> Scalar for Jet<T, K> {
     }
 }
 
-#[inline]
+operators! { [T: Scalar, const K: usize] Jet<T, K>, operator_of_one, operator }
+methods! { [T: Scalar, const K: usize] Jet<T, K>, unary, binary, Jet::row }
+
+#[inline(always)]
+#[track_caller]
+fn operator_of_one<T: Scalar, const K: usize>(row: Prim, x: Jet<T, K>) -> Jet<T, K> {
+    Jet::of_row(row, [x; 3])
+}
+
+#[inline(always)]
+#[track_caller]
+fn operator<T: Scalar, const K: usize>(row: Prim, a: Jet<T, K>, b: Jet<T, K>) -> Jet<T, K> {
+    Jet::of_row(row, [a, b, b])
+}
+
 #[track_caller]
 fn unary<T: Scalar, const K: usize>(row: Prim, x: Jet<T, K>) -> Jet<T, K> {
     Jet::row(row, [x; 3])
 }
 
-#[inline]
 #[track_caller]
 fn binary<T: Scalar, const K: usize>(row: Prim, a: Jet<T, K>, b: Jet<T, K>) -> Jet<T, K> {
     Jet::row(row, [a, b, b])
 }
-
-operators! { [T: Scalar, const K: usize] Jet<T, K>, unary, binary }
-methods! { [T: Scalar, const K: usize] Jet<T, K>, unary, binary, Jet::row }
 
 /// The value of a function of one number and its derivatives up to order `K`.
 ///
