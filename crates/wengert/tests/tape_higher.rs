@@ -265,6 +265,15 @@ fn constants_stop_infinite_slopes() {
     assert_eq!(derivatives::<2>(|x| x + Jet::constant(0.0).sqrt(), 1.0), [1.0, 1.0, 0.0]);
 }
 
+#[test]
+fn powers_at_zero_have_all_derivatives() {
+    assert_eq!(derivatives::<4>(|x| x.powi(3), 0.0), [0.0, 0.0, 0.0, 6.0, 0.0]);
+    assert_eq!(derivatives::<4>(|x| x.powf(3.0), 0.0), [0.0, 0.0, 0.0, 6.0, 0.0]);
+    assert_eq!(derivatives::<3>(|x| x * x, 0.0), [0.0, 0.0, 2.0, 0.0]);
+    let x = D3::on_line(0.0, 1.0);
+    assert_eq!((x.powi(3).top(), x.powf(3.0).top(), (x * x * x).top()), (6.0, 6.0, 6.0));
+}
+
 fn rosenbrock<T: Scalar>(x: &[T]) -> T {
     let mut sum = T::of(0.0);
     for pair in x.windows(2) {

@@ -1,5 +1,7 @@
 //! Numbers with derivatives as elements of the arrays of crate `ndarray`.
 //!
+//! An array of plain numbers may stand on the right of one of variables; elsewhere `mapv(Var::from)` makes it one of constants.
+//!
 //! ```
 //! use ndarray::array;
 //! use wengert::tape::{Tape, Var};

@@ -18,7 +18,7 @@ macro_rules! one_input {
 }
 
 /// A number that derivatives can be computed over: `f64`, [`Var`], and a [`Dual`](super::Dual) or a [`Jet`](super::Jet) over any
-/// of these. Functions written for it (or for `num_traits::Float`) take all of them.
+/// of these, and no others. Functions written for it (or for `num_traits::Float`) take all of them.
 ///
 /// ```
 /// use wengert::tape::{Dual, Scalar, grad};
