@@ -26,7 +26,8 @@ impl Adjoints {
         if let Some(misuse) = x.misuse() {
             return Err(Error::Misuse(misuse));
         }
-        let wrong = |kind| Err(Error::Misuse(Misuse { kind, at: Location::caller() }));
+        let at = Location::caller();
+        let wrong = |kind| Err(Error::Misuse(Misuse { kind, at }));
         if self.is_torn {
             return wrong(MisuseKind::Unfinished);
         }

@@ -162,7 +162,7 @@ impl fmt::Display for Misuse {
                 "record on one thread, or give each its own tape and add up what they give; `.value()` is the number",
             ),
             MisuseKind::Busy => (
-                "a variable is used while its tape is swept",
+                "a tape, or a variable of it, is used while it is swept",
                 "functions with derivatives of their own work on numbers, or on a tape that they make",
             ),
             MisuseKind::OtherTape => (
@@ -182,7 +182,7 @@ impl fmt::Display for Misuse {
                 "use it as it is, or take its number with `.value()`",
             ),
             MisuseKind::Unfinished => (
-                "derivatives are asked for of a sweep that was broken off by an error",
+                "derivatives of a sweep that was broken off by an error are asked for",
                 "mend what the error says, and sweep again",
             ),
             MisuseKind::Full => (

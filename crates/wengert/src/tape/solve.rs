@@ -122,7 +122,7 @@ impl Outside for Solve {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NoFactors {
     #[error(
-        "the matrix is singular: column {0} is a combination of those before it, as far as rounding shows; look for rows or columns that say the same"
+        "the matrix is singular: column {0} is zero, or a combination of those before it as far as rounding shows; look for rows or columns that say the same"
     )]
     Singular(usize),
     #[error(
@@ -148,10 +148,11 @@ impl Factors {
         let mut sizes: Vec<f64> = a.iter().map(|x| x.abs()).collect();
         for k in 0..n {
             let mut pivot = k;
+            // Those above the diagonal too: they stay as they are now.
+            if (0..n).any(|i| !a[i * n + k].is_finite()) {
+                return Err(NoFactors::NotFinite(k));
+            }
             for i in k..n {
-                if !a[i * n + k].is_finite() {
-                    return Err(NoFactors::NotFinite(k));
-                }
                 if a[i * n + k].abs() > a[pivot * n + k].abs() {
                     pivot = i;
                 }

@@ -267,9 +267,8 @@ impl PartialOrd for Var {
     #[track_caller]
     fn partial_cmp(&self, other: &Var) -> Option<Ordering> {
         let order = self.value.partial_cmp(&other.value);
-        let compared = |row, holds| {
-            recorder::compared(row, *self, *other, holds, Location::caller());
-        };
+        let at = Location::caller();
+        let compared = |row, holds| recorder::compared(row, *self, *other, holds, at);
         match order {
             Some(Ordering::Less) => compared(Prim::Lt, true),
             Some(Ordering::Equal) => compared(Prim::Eq, true),
