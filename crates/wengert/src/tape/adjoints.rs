@@ -46,6 +46,13 @@ impl Adjoints {
     }
 
     /// Derivatives by several variables.
+    ///
+    /// ```
+    /// let tape = wengert::tape::Tape::new();
+    /// let x = tape.vars([2.0, 5.0]);
+    /// assert_eq!((x[0] * x[1]).backward()?.wrt_all(&x)?, [5.0, 2.0]);
+    /// # Ok::<(), wengert::tape::Error>(())
+    /// ```
     #[track_caller]
     pub fn wrt_all(&self, x: &[Var]) -> Result<Vec<f64>, Error> {
         let mut all = Vec::with_capacity(x.len());

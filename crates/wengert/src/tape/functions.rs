@@ -19,6 +19,12 @@ pub fn grad(f: impl FnOnce(&[Var]) -> Var, x: &[f64]) -> Result<Vec<f64>, Error>
 }
 
 /// The value of a function and its gradient.
+///
+/// ```
+/// let (y, d) = wengert::tape::value_and_grad(|x| x[0] * x[0] + x[1], &[3.0, 1.0])?;
+/// assert_eq!((y, d), (10.0, vec![6.0, 1.0]));
+/// # Ok::<(), wengert::tape::Error>(())
+/// ```
 #[track_caller]
 pub fn value_and_grad(f: impl FnOnce(&[Var]) -> Var, x: &[f64]) -> Result<(f64, Vec<f64>), Error> {
     let tape = Tape::new();

@@ -248,6 +248,15 @@ impl Tape {
     }
 
     /// Forgets everything, and keeps the memory.
+    ///
+    /// ```
+    /// let tape = wengert::tape::Tape::new();
+    /// let x = tape.var(1.0);
+    /// tape.clear()?;
+    /// // It is no variable any more: that is told, with the line.
+    /// assert!((x * 2.0).backward().is_err());
+    /// # Ok::<(), wengert::tape::Error>(())
+    /// ```
     #[track_caller]
     pub fn clear(&self) -> Result<(), Error> {
         self.rewind(self.start())
@@ -302,13 +311,25 @@ impl Tape {
     }
 
     /// The same, in the memory of adjoints that were made before.
+    ///
+    /// ```
+    /// use wengert::tape::{Adjoints, Tape};
+    ///
+    /// let (tape, mut d) = (Tape::new(), Adjoints::default());
+    /// let x = tape.var(3.0);
+    /// for n in 1..4 {
+    ///     tape.reverse_into(&[(x.powi(n), 1.0)], &mut d)?;
+    ///     assert_eq!(d.wrt(x)?, f64::from(n) * 3f64.powi(n - 1));
+    /// }
+    /// # Ok::<(), wengert::tape::Error>(())
+    /// ```
     #[track_caller]
     pub fn reverse_into(&self, seeds: &[(Var, f64)], adjoints: &mut Adjoints) -> Result<(), Error> {
         self.begin(seeds, adjoints)?;
         self.reverse_to(self.start(), adjoints)
     }
 
-    /// Adjoints at the end of the recording, which [`Tape::reverse_to`] takes back.
+    /// Adjoints at the end of the recording, which [`Tape::reverse_to`] takes back: see there.
     #[track_caller]
     pub fn seeded(&self, seeds: &[(Var, f64)]) -> Result<Adjoints, Error> {
         let mut adjoints = Adjoints::default();
@@ -351,6 +372,17 @@ impl Tape {
     }
 
     /// Adjoints for several sets of seeds, in one sweep for every four of them.
+    ///
+    /// ```
+    /// use wengert::tape::Tape;
+    ///
+    /// let tape = Tape::new();
+    /// let x = tape.var(2.0);
+    /// let (y, z) = (x * x, x * x * x);
+    /// let d = tape.reverse_many(&[&[(y, 1.0)], &[(z, 1.0)]])?;
+    /// assert_eq!((d[0].wrt(x)?, d[1].wrt(x)?), (4.0, 12.0));
+    /// # Ok::<(), wengert::tape::Error>(())
+    /// ```
     #[track_caller]
     pub fn reverse_many(&self, seeds: &[&[(Var, f64)]]) -> Result<Vec<Adjoints>, Error> {
         let at = Location::caller();
