@@ -10,8 +10,11 @@ use std::panic::Location;
 #[derive(Clone, Debug, Default)]
 pub struct Adjoints {
     values: Vec<Lanes<1>>,
-    /// Entries from here on have been looked at.
+    /// Where the recording ended, and from where on entries have been looked at.
+    end: usize,
     reached: usize,
+    /// Whether a sweep was broken off.
+    is_torn: bool,
     /// Whose they are.
     segments: Vec<Segment>,
 }
@@ -23,18 +26,33 @@ impl Adjoints {
         if let Some(misuse) = x.misuse() {
             return Err(Error::Misuse(misuse));
         }
+        let at = Location::caller();
+        let wrong = |kind| Err(Error::Misuse(Misuse { kind, at }));
+        if self.is_torn {
+            return wrong(MisuseKind::Unfinished);
+        }
+        if x.tag() == CONSTANT {
+            return wrong(MisuseKind::Constant);
+        }
         // The derivative of a constant: there is no tape.
-        if self.segments.is_empty() && x.tag() != CONSTANT {
+        if self.segments.is_empty() {
             return Ok(0.0);
         }
         let found = self.segments.iter().rev().find(|segment| segment.tag == x.tag());
         if found.is_some_and(|segment| (segment.start..segment.end).contains(&x.index())) {
             return Ok(self.of(x));
         }
-        Err(Error::Misuse(Misuse { kind: MisuseKind::OtherTape, at: Location::caller() }))
+        wrong(MisuseKind::OtherTape)
     }
 
     /// Derivatives by several variables.
+    ///
+    /// ```
+    /// let tape = wengert::tape::Tape::new();
+    /// let x = tape.vars([2.0, 5.0]);
+    /// assert_eq!((x[0] * x[1]).backward()?.wrt_all(&x)?, [5.0, 2.0]);
+    /// # Ok::<(), wengert::tape::Error>(())
+    /// ```
     #[track_caller]
     pub fn wrt_all(&self, x: &[Var]) -> Result<Vec<f64>, Error> {
         let mut all = Vec::with_capacity(x.len());
@@ -59,7 +77,8 @@ impl Adjoints {
         let len = length(recording, seeds, at)?;
         self.values.clear();
         self.values.resize(len, [0.0]);
-        self.reached = len;
+        (self.end, self.reached) = (recording.nodes.len(), recording.nodes.len());
+        self.is_torn = false;
         self.segments.clone_from(&recording.segments);
         for (y, weight) in seeds.iter().filter(|(y, _)| y.tag() != CONSTANT) {
             self.values[y.index() as usize][0] += weight;
@@ -68,21 +87,42 @@ impl Adjoints {
     }
 
     /// Takes them back to an entry.
-    pub(super) fn take_back(&mut self, recording: &Recording, to: usize) -> Result<(), Error> {
-        let same = |a: &Segment, b: &Segment| a.tag == b.tag;
-        let is_its = self.segments.iter().zip(&recording.segments).all(|(a, b)| same(a, b));
-        if !is_its || self.reached > recording.nodes.len() {
-            return Err(Error::Misuse(Misuse {
-                kind: MisuseKind::OtherTape,
-                at: Location::caller(),
-            }));
+    pub(super) fn take_back(
+        &mut self,
+        recording: &Recording,
+        to: usize,
+        at: &'static Location<'static>,
+    ) -> Result<(), Error> {
+        let wrong = |kind| Err(Error::Misuse(Misuse { kind, at }));
+        if self.is_torn {
+            return wrong(MisuseKind::Unfinished);
         }
-        if self.reached > to {
-            reverse(recording, self.reached, to, &mut self.values)?;
-            self.reached = to;
+        // What was looked at may be forgotten; what was not must be what it was.
+        if !covered(&self.segments, self.reached).eq(covered(&recording.segments, self.reached))
+            || self.reached > recording.nodes.len()
+        {
+            return wrong(MisuseKind::OtherTape);
         }
+        if to > self.reached && self.reached < self.end {
+            let (position, reached) = (to as u32, self.reached as u32);
+            return Err(Error::Passed { position, reached, at });
+        }
+        let from = self.reached.min(self.values.len());
+        if from > to {
+            self.is_torn = true;
+            reverse(recording, from, to, &mut self.values)?;
+            self.is_torn = false;
+        }
+        self.reached = self.reached.min(to);
         Ok(())
     }
+}
+
+/// Whose entries are, up to one.
+fn covered(segments: &[Segment], end: usize) -> impl Iterator<Item = (u32, u32, u32)> + '_ {
+    let end = end as u32;
+    let cut = move |segment: &Segment| (segment.tag, segment.start, segment.end.min(end));
+    segments.iter().map(cut).filter(|(_, start, end)| start < end)
 }
 
 /// As far as results reach.
@@ -123,7 +163,8 @@ pub(super) fn many(
         reverse(recording, len, 0, &mut lanes)?;
         for lane in 0..group.len() {
             let values = lanes.iter().map(|d| [d[lane]]).collect();
-            all.push(Adjoints { values, reached: 0, segments: recording.segments.clone() });
+            let (end, segments) = (recording.nodes.len(), recording.segments.clone());
+            all.push(Adjoints { values, end, reached: 0, is_torn: false, segments });
         }
     }
     Ok(all)

@@ -321,7 +321,6 @@ pub(super) fn empty_like(from: &Recording) -> Recording {
         places: from.places.as_ref().map(|_| Vec::new()),
         guards: from.guards.as_ref().map(|_| Vec::new()),
         conversions: from.conversions,
-        epoch: from.epoch + 1,
         ..Recording::default()
     }
 }
@@ -362,7 +361,7 @@ pub(super) fn called(
         let inputs = call.inputs.iter().map(|at| places[*at as usize]).collect();
         let first = next.nodes.len() as u32;
         let (function, outputs) = (call.function.clone(), call.outputs);
-        next.calls.push(Rc::new(Call { function, inputs, first, outputs }));
+        next.calls.push(Rc::new(Call { function, inputs, first, outputs, at: call.at }));
     }
     let number = next.calls.len() as u32 - 1;
     write(next, from, at, Node { a: number, ..node })

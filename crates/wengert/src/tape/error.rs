@@ -11,20 +11,34 @@ pub enum Error {
     /// A variable was used where it does not belong.
     #[error("{0}")]
     Misuse(Misuse),
-    /// The tape that is asked has ended, or is one of another thread.
+    /// The tape that is asked has ended, or is in use.
     #[error(
-        "the tape has ended, or is in use: it is asked from a function that its own sweep calls"
+        "the tape has ended, or is in use: it is asked from a function that its own sweep calls; make a tape inside that function"
     )]
     NoTape,
     /// A position that the tape does not have.
     #[error(
-        "the tape has {len} entries and cannot go back to position {position}, which was forgotten by an earlier `rewind` or `compress`"
+        "{at}: the tape has {len} entries and cannot go back to position {position}, which is one of another tape, or was forgotten by an earlier `rewind` or `compress`; take it with `tape.position()` after that"
     )]
     NoPosition {
         /// The one asked for.
         position: u32,
         /// How many entries there are.
         len: u32,
+        /// Where it was asked for.
+        at: &'static Location<'static>,
+    },
+    /// Adjoints that are asked to go forward.
+    #[error(
+        "{at}: adjoints that have been taken back to position {reached} do not go forward to position {position}; begin anew with `tape.seeded`"
+    )]
+    Passed {
+        /// The position asked for.
+        position: u32,
+        /// Where they are.
+        reached: u32,
+        /// Where it was asked for.
+        at: &'static Location<'static>,
     },
     /// There are as many numbers as there should be.
     #[error("{what}: {wanted} are wanted, and there are {given}")]
@@ -49,6 +63,43 @@ pub enum Error {
     /// Something that the recording holds cannot be done again.
     #[error("{0}")]
     NotReplayable(String),
+    /// A closure that is run again uses a variable that is not among its inputs, whose derivative would be missing.
+    #[error(
+        "{0}: the closure uses a variable that is not among its inputs, and its derivative would be missing; name it among the inputs, or take its number with `.value()` outside"
+    )]
+    Captured(&'static Location<'static>),
+    /// A closure that is run again computed something else.
+    #[error(
+        "{at}: the closure does not compute the same when it is run again: {what}; keep counters, clocks and random numbers outside, and give their numbers as inputs"
+    )]
+    NotRepeatable {
+        /// Where the closure was given.
+        at: &'static Location<'static>,
+        /// What is different.
+        what: String,
+    },
+    /// A function with derivatives of its own gave another number of values than there should be.
+    #[error(
+        "{at}: the function called here gave {given} {what}, and there are {wanted}; give one for each"
+    )]
+    Outside {
+        /// Where it was called.
+        at: &'static Location<'static>,
+        /// Of what.
+        what: &'static str,
+        /// How many there should be.
+        wanted: usize,
+        /// How many there are.
+        given: usize,
+    },
+    /// A system of linear equations has no solution, or many.
+    #[error("{at}: {why}")]
+    Singular {
+        /// Where it was to be solved.
+        at: &'static Location<'static>,
+        /// What was found.
+        why: String,
+    },
     /// An iteration did not settle, so what it came to has no derivative.
     #[error("{0}")]
     NotConverged(String),
@@ -86,8 +137,16 @@ pub enum MisuseKind {
     OtherThread,
     /// Its tape is being swept.
     Busy,
-    /// It is a constant, or of another tape than the one that is asked.
+    /// It is of another tape, or another recording, than the one that is asked.
     OtherTape,
+    /// It is a constant, by which there are no derivatives.
+    Constant,
+    /// It was computed, and is not one of those that are given.
+    Computed,
+    /// It is to be an input of its own tape, or of an earlier one.
+    Later,
+    /// A sweep was broken off, and what it came to is not a derivative.
+    Unfinished,
     /// The tape holds as many entries as can be numbered.
     Full,
     /// There have been so many recordings that variables can no longer be told apart.
@@ -106,12 +165,28 @@ impl fmt::Display for Misuse {
                 "record on one thread, or give each its own tape and add up what they give; `.value()` is the number",
             ),
             MisuseKind::Busy => (
-                "a variable is used while its tape is swept",
-                "functions with derivatives of their own work on numbers",
+                "a tape, or a variable of it, is used while it is swept",
+                "functions with derivatives of their own work on numbers, or on a tape that they make",
             ),
             MisuseKind::OtherTape => (
-                "it is a constant, or a variable of another tape",
-                "ask by variables that `tape.var` has made",
+                "a variable of another tape, or of another recording on this one, is used with this tape or its derivatives",
+                "sweep the tape that it was made on, after it was made",
+            ),
+            MisuseKind::Constant => (
+                "a derivative by a constant is asked for",
+                "make it a variable with `tape.var` before it is used",
+            ),
+            MisuseKind::Computed => (
+                "a number or a direction is given to a variable that was computed",
+                "give it to variables made with `tape.var`",
+            ),
+            MisuseKind::Later => (
+                "a variable of the same tape, or of a later one, is made an input of this tape",
+                "use it as it is, or take its number with `.value()`",
+            ),
+            MisuseKind::Unfinished => (
+                "derivatives of a sweep that was broken off by an error are asked for",
+                "mend what the error says, and sweep again",
             ),
             MisuseKind::Full => (
                 "the tape holds four billion entries, which is as many as there can be",

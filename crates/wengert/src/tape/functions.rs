@@ -2,6 +2,7 @@
 
 use super::Tape;
 use super::error::Error;
+use super::recorder::is_above;
 use super::var::Var;
 use std::panic::Location;
 
@@ -18,12 +19,27 @@ pub fn grad(f: impl FnOnce(&[Var]) -> Var, x: &[f64]) -> Result<Vec<f64>, Error>
 }
 
 /// The value of a function and its gradient.
+///
+/// ```
+/// let (y, d) = wengert::tape::value_and_grad(|x| x[0] * x[0] + x[1], &[3.0, 1.0])?;
+/// assert_eq!((y, d), (10.0, vec![6.0, 1.0]));
+/// # Ok::<(), wengert::tape::Error>(())
+/// ```
 #[track_caller]
 pub fn value_and_grad(f: impl FnOnce(&[Var]) -> Var, x: &[f64]) -> Result<(f64, Vec<f64>), Error> {
     let tape = Tape::new();
     let x = tape.var_vec(x);
-    let y = f(&x);
+    let y = seen_from(&tape, f(&x));
     Ok((y.value(), tape.reverse(&[(y, 1.0)])?.wrt_all(&x)?))
+}
+
+/// A result of an earlier tape depends on nothing that is on this one.
+#[track_caller]
+fn seen_from(tape: &Tape, y: Var) -> Var {
+    match is_above(tape.id, &[y], Location::caller()) {
+        Ok(_) if !tape.owns(y) => Var::constant(y.value()),
+        _ => y,
+    }
 }
 
 /// The Jacobian of a function with several results: a row for each.
@@ -37,7 +53,7 @@ pub fn value_and_grad(f: impl FnOnce(&[Var]) -> Var, x: &[f64]) -> Result<(f64, 
 pub fn jacobian(f: impl FnOnce(&[Var]) -> Vec<Var>, x: &[f64]) -> Result<Vec<Vec<f64>>, Error> {
     let tape = Tape::new();
     let x = tape.var_vec(x);
-    let y = f(&x);
+    let y: Vec<Var> = f(&x).into_iter().map(|y| seen_from(&tape, y)).collect();
     if x.len() < y.len() {
         let mut columns = Vec::with_capacity(x.len());
         for x in &x {

@@ -42,7 +42,6 @@ pub(super) fn fused(from: &Recording, roots: &[u32], how: Compression) -> Fused 
         },
     };
     // Numbers have changed once, not twice.
-    fusing.all.next.epoch = from.epoch;
     fusing.entries();
     fusing.all
 }

@@ -26,32 +26,35 @@
 //! - [`Tape::reverse`] and [`Tape::forward`] sweep a recording, as often as wanted; [`Tape::replay`] computes it anew at other inputs;
 //!   [`Tape::position`] and [`Tape::rewind`] record a part again.
 //! - A tape made while another records is a level above it: derivatives of derivatives ([`Var::backward_var`]).
-//! - [`Tape::call`] takes functions with derivatives of their own.
 //! - [`Tape::compress`] makes a recording smaller; [`Tape::to_program`] makes a compiled function of it.
 //! - [`Tape::table`], [`Tape::graphviz`], [`Tape::audit`] and [`Tape::lines`] show what was recorded.
 //! - [`Dual`] carries derivatives along, [`Jet`] those of any order, over numbers or variables; [`Scalar`] is any of these.
 //! - Code written for `num_traits::Float` takes them all. With feature `nalgebra` they are elements of that crate's matrices
 //!   (`RealField`), with feature `ndarray` of that crate's arrays.
+//! - [`Tape::checkpoint`] and [`Tape::for_each`] record parts and loops again on the way back, in little memory.
+//! - [`Tape::call`] takes functions with derivatives of their own; [`Tape::solve`] and [`Tape::fixed_point`] are such.
 //!
 //! Rules come from the one table that the compiler has; values from the same elementary functions
 //! ([`wengert_math`]).
 //!
-//! Reading order: `nodes` (the list), `var` (what is recorded), `recorder` (how), `sweep` (what is made of it), `nested` (the same with
-//! variables in place of numbers), then this file; `compress` and `fuse` (smaller recordings), `statements`, `rolling` and
-//! `program` (recordings as programs), `inspect`; `number` (the rule table as numbers), `guard`, `outside`, `error`; `scalar`, `dual`,
-//! `jet` and `series` (derivatives that are carried along), `methods` and `operators` (what all have), `generic`, `nalgebras` and
-//! `ndarrays` (the traits of other crates).
+//! Reading order: `nodes` (the list), `recording` (what is kept beside it), `var` (what is recorded), `recorder` (how), `sweep` (what is
+//! made of it), `nested` (the same with variables in place of numbers), then this file; `number` (the rule table as numbers),
+//! `guard`, `replay`, `outside` and what is built on it (`region`, `loops`, `solve`, `fixed`), `error`; `compress` and `fuse` (smaller
+//! recordings), `statements`, `rolling` and `program` (recordings as programs), `inspect`; `scalar`, `dual`, `jet` and `series` (derivatives that
+//! are carried along), `methods` and `operators` (what all have), `generic`, `nalgebras` and `ndarrays` (the traits of other crates).
 
 mod adjoints;
 mod compress;
 mod dual;
 mod error;
+mod fixed;
 mod functions;
 mod fuse;
 mod generic;
 mod guard;
 mod inspect;
 mod jet;
+mod loops;
 mod methods;
 #[cfg(feature = "nalgebra")]
 mod nalgebras;
@@ -64,9 +67,13 @@ mod operators;
 mod outside;
 mod program;
 mod recorder;
+mod recording;
+mod region;
+mod replay;
 mod rolling;
 mod scalar;
 mod series;
+mod solve;
 mod statements;
 mod stats;
 mod sweep;
@@ -86,12 +93,10 @@ pub use stats::Stats;
 pub use var::Var;
 
 use self::nodes::Op;
-use self::outside::Call;
 use self::recorder::{CONSTANT, Recorder, Recording, append, entries, with};
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::panic::Location;
-use std::rc::Rc;
 
 /// What is computed of its variables is recorded here, on the thread that made it, until it is dropped.
 ///
@@ -121,16 +126,9 @@ thread_local! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     tape: u64,
-    /// How often entries had been given other numbers.
-    epoch: u32,
     at: u32,
-}
-
-impl Position {
-    fn is_in(self, tape: u64, recording: &Recording) -> bool {
-        let counts = self.epoch == recording.epoch || self.at == 0;
-        self.tape == tape && counts && self.at as usize <= recording.nodes.len()
-    }
+    /// Of the entry before it: what is recorded there later has another one.
+    tag: u32,
 }
 
 impl Default for Tape {
@@ -167,6 +165,10 @@ impl Tape {
         self
     }
 
+    fn owns(&self, x: Var) -> bool {
+        self.recorder(|recorder| recorder.recording.owns(x)).unwrap_or(false)
+    }
+
     fn recorder<R>(&self, look: impl FnOnce(&mut Recorder) -> R) -> Option<R> {
         with(|stack| stack.find(self.id).map(look))
     }
@@ -179,10 +181,13 @@ impl Tape {
     }
 
     fn var_at(&self, value: Var, at: &'static Location<'static>) -> Var {
-        match value.checked(at) {
-            Err(Error::Misuse(misuse)) => recorder::misused(value.value(), misuse.kind, misuse.at),
-            _ => append(self.id, Op::Input, [0, 0], value, at),
-        }
+        let misuse = match recorder::is_above(self.id, &[value], at) {
+            // An input of its own tape would stand for two things.
+            Ok(_) if self.owns(value) => Misuse { kind: MisuseKind::Later, at },
+            Ok(_) => return append(self.id, Op::Input, [0, 0], value, at),
+            Err(misuse) => misuse,
+        };
+        recorder::misused(value.value(), misuse.kind, misuse.at)
     }
 
     /// Several variables.
@@ -214,13 +219,33 @@ impl Tape {
 
     /// Where the recording ends now.
     pub fn position(&self) -> Position {
-        let epoch = self.recorder(|recorder| recorder.recording.epoch).unwrap_or(0);
-        Position { tape: self.id, epoch, at: self.len() as u32 }
+        let here = |recorder: &mut Recorder| {
+            let at = recorder.recording.nodes.len() as u32;
+            Position { tape: self.id, at, tag: recorder.recording.tag_before(at) }
+        };
+        // While it is swept it has no place to go back to.
+        let idle = self.recorder(|recorder| (!recorder.busy).then(|| here(recorder))).flatten();
+        idle.unwrap_or(Position { tape: self.id, at: u32::MAX, tag: CONSTANT })
     }
 
-    /// Where the recording begins, however often its entries are given other numbers.
-    fn beginning(&self) -> Position {
-        Position { tape: self.id, epoch: 0, at: 0 }
+    /// Where nothing is recorded.
+    fn start(&self) -> Position {
+        Position { tape: self.id, at: 0, tag: CONSTANT }
+    }
+
+    /// Whether a position is one of this tape, and what was before it is still there.
+    fn finds(
+        &self,
+        position: Position,
+        recording: &Recording,
+        at: &'static Location<'static>,
+    ) -> Result<(), Error> {
+        let len = recording.nodes.len() as u32;
+        let is_here = position.tape == self.id && position.at <= len;
+        if is_here && recording.tag_before(position.at) == position.tag {
+            return Ok(());
+        }
+        Err(Error::NoPosition { position: position.at, len, at })
     }
 
     /// Forgets what was recorded since a position. Variables made since then are no longer any; memory stays, for what is recorded next.
@@ -240,23 +265,34 @@ impl Tape {
     /// assert_eq!(tape.len(), 1);
     /// # Ok::<(), wengert::tape::Error>(())
     /// ```
+    #[track_caller]
     pub fn rewind(&self, position: Position) -> Result<(), Error> {
-        with(|stack| {
+        let at = Location::caller();
+        let gone = with(|stack| {
             let tag = stack.tag();
-            let recorder = stack.find(self.id).filter(|recorder| !recorder.busy);
-            let recorder = recorder.ok_or(Error::NoTape)?;
-            let len = recorder.recording.nodes.len() as u32;
-            if !position.is_in(self.id, &recorder.recording) {
-                return Err(Error::NoPosition { position: position.at, len });
+            let recorder = stack.find(self.id).ok_or(Error::NoTape)?;
+            if recorder.busy {
+                return Err(Error::Misuse(Misuse { kind: MisuseKind::Busy, at }));
             }
-            recorder.rewind(position.at, tag);
-            Ok(())
-        })
+            self.finds(position, &recorder.recording, at)?;
+            Ok(recorder.rewind(position.at, tag))
+        });
+        gone.map(drop)
     }
 
     /// Forgets everything, and keeps the memory.
+    ///
+    /// ```
+    /// let tape = wengert::tape::Tape::new();
+    /// let x = tape.var(1.0);
+    /// tape.clear()?;
+    /// // It is no variable any more: that is told, with the line.
+    /// assert!((x * 2.0).backward().is_err());
+    /// # Ok::<(), wengert::tape::Error>(())
+    /// ```
+    #[track_caller]
     pub fn clear(&self) -> Result<(), Error> {
-        self.rewind(self.beginning())
+        self.rewind(self.start())
     }
 
     /// Gives memory back that no entry is in, and what this thread keeps for its next tapes.
@@ -266,32 +302,26 @@ impl Tape {
     }
 
     /// Takes the recording away for a sweep, which may call functions that record on other tapes.
+    #[track_caller]
     fn swept<R>(&self, sweep: impl FnOnce(&mut Recording) -> R) -> Result<R, Error> {
         /// Brings it back, also where a function panics.
-        struct Away(u64, Recording);
+        struct Away(u64, Option<Recording>);
         impl Drop for Away {
             fn drop(&mut self) {
-                let recording = std::mem::take(&mut self.1);
                 with(|stack| {
                     if let Some(recorder) = stack.find(self.0) {
-                        recorder.recording = recording;
-                        recorder.busy = false;
-                        recorder.choose();
+                        self.1.take().into_iter().for_each(|it| recorder.take_back(it));
                     }
                 });
             }
         }
-        let taken = self.recorder(|recorder| {
-            if recorder.busy {
-                return None;
-            }
-            recorder.busy = true;
-            let taken = std::mem::take(&mut recorder.recording);
-            recorder.choose();
-            Some(taken)
-        });
-        let mut away = Away(self.id, taken.flatten().ok_or(Error::NoTape)?);
-        Ok(sweep(&mut away.1))
+        let busy = Misuse { kind: MisuseKind::Busy, at: Location::caller() };
+        let taken = self.recorder(Recorder::lend).ok_or(Error::NoTape)?;
+        let mut away = Away(self.id, Some(taken.ok_or(Error::Misuse(busy))?));
+        match &mut away.1 {
+            Some(recording) => Ok(sweep(recording)),
+            None => Err(Error::NoTape),
+        }
     }
 
     /// Adjoints of everything recorded, from weights of results: `seeds` are results with their weights.
@@ -314,13 +344,25 @@ impl Tape {
     }
 
     /// The same, in the memory of adjoints that were made before.
+    ///
+    /// ```
+    /// use wengert::tape::{Adjoints, Tape};
+    ///
+    /// let (tape, mut d) = (Tape::new(), Adjoints::default());
+    /// let x = tape.var(3.0);
+    /// for n in 1..4 {
+    ///     tape.reverse_into(&[(x.powi(n), 1.0)], &mut d)?;
+    ///     assert_eq!(d.wrt(x)?, f64::from(n) * 3f64.powi(n - 1));
+    /// }
+    /// # Ok::<(), wengert::tape::Error>(())
+    /// ```
     #[track_caller]
     pub fn reverse_into(&self, seeds: &[(Var, f64)], adjoints: &mut Adjoints) -> Result<(), Error> {
         self.begin(seeds, adjoints)?;
-        self.reverse_to(self.beginning(), adjoints)
+        self.reverse_to(self.start(), adjoints)
     }
 
-    /// Adjoints at the end of the recording, which [`Tape::reverse_to`] takes back.
+    /// Adjoints at the end of the recording, which [`Tape::reverse_to`] takes back: see there.
     #[track_caller]
     pub fn seeded(&self, seeds: &[(Var, f64)]) -> Result<Adjoints, Error> {
         let mut adjoints = Adjoints::default();
@@ -335,18 +377,45 @@ impl Tape {
         self.swept(|recording| adjoints.begin(recording, seeds, at))?
     }
 
-    /// Takes adjoints back to a position. What was recorded since may then be forgotten by [`Tape::rewind`].
+    /// Takes adjoints back to a position. What was recorded since may then be forgotten by [`Tape::rewind`]; derivatives by what was
+    /// recorded before are so far those by way of what comes after the position.
+    ///
+    /// ```
+    /// use wengert::tape::Tape;
+    ///
+    /// let tape = Tape::new();
+    /// let x = tape.var(3.0);
+    /// let y = x * x;
+    /// let middle = tape.position();
+    /// let z = y * y;
+    /// let mut d = tape.seeded(&[(z, 1.0)])?;
+    /// tape.reverse_to(middle, &mut d)?;
+    /// assert_eq!(d.wrt(y)?, 18.0);
+    /// tape.rewind(middle)?;
+    /// tape.reverse_to(middle, &mut d)?;
+    /// # Ok::<(), wengert::tape::Error>(())
+    /// ```
+    #[track_caller]
     pub fn reverse_to(&self, position: Position, adjoints: &mut Adjoints) -> Result<(), Error> {
+        let at = Location::caller();
         self.swept(|recording| {
-            if !position.is_in(self.id, recording) {
-                let len = recording.nodes.len() as u32;
-                return Err(Error::NoPosition { position: position.at, len });
-            }
-            adjoints.take_back(recording, position.at as usize)
+            self.finds(position, recording, at)?;
+            adjoints.take_back(recording, position.at as usize, at)
         })?
     }
 
     /// Adjoints for several sets of seeds, in one sweep for every four of them.
+    ///
+    /// ```
+    /// use wengert::tape::Tape;
+    ///
+    /// let tape = Tape::new();
+    /// let x = tape.var(2.0);
+    /// let (y, z) = (x * x, x * x * x);
+    /// let d = tape.reverse_many(&[&[(y, 1.0)], &[(z, 1.0)]])?;
+    /// assert_eq!((d[0].wrt(x)?, d[1].wrt(x)?), (4.0, 12.0));
+    /// # Ok::<(), wengert::tape::Error>(())
+    /// ```
     #[track_caller]
     pub fn reverse_many(&self, seeds: &[&[(Var, f64)]]) -> Result<Vec<Adjoints>, Error> {
         let at = Location::caller();
@@ -375,127 +444,14 @@ impl Tape {
         }
         self.swept(|recording| {
             let mut tangents = vec![0.0; recording.nodes.len()];
+            recording.has_results(results, at)?;
             for (x, d) in direction {
-                let other = Misuse { kind: MisuseKind::OtherTape, at };
-                let is_input =
-                    recording.owns(*x) && recording.nodes.get(x.index() as usize).op == Op::Input;
-                if !is_input {
-                    return Err(Error::Misuse(other));
-                }
-                tangents[x.index() as usize] += d;
+                tangents[recording.input(*x, at)?] += d;
             }
             sweep::forward(recording, &mut tangents)?;
             let of = |y: &Var| if recording.owns(*y) { tangents[y.index() as usize] } else { 0.0 };
             Ok(results.iter().map(of).collect())
         })?
-    }
-
-    /// Computes the recording anew at other values of variables, without recording; sweeps then give derivatives there.
-    /// Gives back the values of `results`. On a [guarded](Tape::guarded) tape a comparison that comes out
-    /// otherwise is an error, and the recording is as it was before.
-    ///
-    /// ```
-    /// use wengert::tape::{Error, Tape};
-    ///
-    /// let tape = Tape::new().guarded();
-    /// let x = tape.var(3.0);
-    /// let y = if x > 0.0 { x * x } else { -x };
-    /// assert_eq!(tape.replay(&[(x, 4.0)], &[y])?, [16.0]);
-    /// assert_eq!(y.backward()?.wrt(x)?, 8.0);
-    /// assert!(matches!(tape.replay(&[(x, -1.0)], &[y]), Err(Error::OtherBranch { .. })));
-    /// # Ok::<(), wengert::tape::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn replay(&self, inputs: &[(Var, f64)], results: &[Var]) -> Result<Vec<f64>, Error> {
-        let at = Location::caller();
-        for x in inputs.iter().map(|(x, _)| x).chain(results) {
-            x.checked(at)?;
-        }
-        self.swept(|recording| {
-            if !recording.primals.is_empty() {
-                let why = "a recording of variables of an earlier tape cannot be replayed: record anew, or replay the earlier one";
-                return Err(Error::NotReplayable(why.into()));
-            }
-            let mut before = Vec::with_capacity(inputs.len());
-            let mut set = || {
-                for (x, value) in inputs {
-                    let is_input = recording.owns(*x) && recording.nodes.get(x.index() as usize).op == Op::Input;
-                    if !is_input {
-                        return Err(Error::Misuse(Misuse { kind: MisuseKind::OtherTape, at }));
-                    }
-                    before.push((x.index(), recording.nodes.value(x.index())));
-                    recording.nodes.set_value(x.index(), *value);
-                }
-                sweep::replay(recording)
-            };
-            let done = set();
-            if let Err(error) = done {
-                for (x, value) in before.into_iter().rev() {
-                    recording.nodes.set_value(x, value);
-                }
-                // At the values before, everything came out as it was recorded.
-                let _ = sweep::replay(recording);
-                return Err(error);
-            }
-            let of = |y: &Var| if recording.owns(*y) { recording.nodes.value(y.index()) } else { y.value() };
-            Ok(results.iter().map(of).collect())
-        })?
-    }
-
-    /// Calls a function with derivatives of its own: it is one entry for every output, whatever it computes.
-    ///
-    /// ```
-    /// use wengert::tape::{Error, Outside, Tape};
-    ///
-    /// /// The norm of a vector.
-    /// struct Norm;
-    ///
-    /// impl Outside for Norm {
-    ///     fn value(&self, x: &[f64]) -> Result<Vec<f64>, Error> {
-    ///         Ok(vec![x.iter().map(|x| x * x).sum::<f64>().sqrt()])
-    ///     }
-    ///     fn vjp(&self, x: &[f64], y: &[f64], dy: &[f64]) -> Result<Vec<f64>, Error> {
-    ///         Ok(x.iter().map(|x| x / y[0] * dy[0]).collect())
-    ///     }
-    ///     fn jvp(&self, x: &[f64], y: &[f64], dx: &[f64]) -> Result<Vec<f64>, Error> {
-    ///         Ok(vec![x.iter().zip(dx).map(|(x, d)| x * d).sum::<f64>() / y[0]])
-    ///     }
-    /// }
-    ///
-    /// let tape = Tape::new();
-    /// let x = tape.vars([3.0, 4.0]);
-    /// let y = tape.call(Norm, &x)?[0];
-    /// assert_eq!((y.value(), y.backward()?.wrt(x[1])?), (5.0, 0.8));
-    /// # Ok::<(), wengert::tape::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn call(
-        &self,
-        function: impl Outside + 'static,
-        inputs: &[Var],
-    ) -> Result<Vec<Var>, Error> {
-        let at = Location::caller();
-        let places = entries(self.id, inputs, at).map_err(Error::Misuse)?;
-        let is_nested = self.recorder(|recorder| !recorder.recording.primals.is_empty());
-        if is_nested != Some(false) {
-            let why = "a function with derivatives of its own has no second ones: call it with variables of the outermost tape";
-            return Err(Error::NotReplayable(why.into()));
-        }
-        let x: Vec<f64> = inputs.iter().map(|x| x.value()).collect();
-        let y = function.value(&x)?;
-        let outputs = y.len() as u32;
-        let number = self.recorder(|recorder| {
-            let first = recorder.recording.nodes.len() as u32;
-            let call = Call { function: Rc::new(function), inputs: places, first, outputs };
-            recorder.recording.calls.push(Rc::new(call));
-            recorder.recording.calls.len() as u32 - 1
-        });
-        let number = number.ok_or(Error::NoTape)?;
-        let mut results = Vec::with_capacity(y.len());
-        for (k, y) in y.into_iter().enumerate() {
-            results.push(append(self.id, Op::Called, [number, k as u32], Var::constant(y), at));
-        }
-        Ok(results)
     }
 
     /// Records a part and keeps only its partials: results of few inputs then take an entry and 12 bytes for each of them,
@@ -520,23 +476,21 @@ impl Tape {
         part: impl FnOnce(&[Var]) -> Vec<Var>,
     ) -> Result<Vec<Var>, Error> {
         let at = Location::caller();
-        let places = entries(self.id, inputs, at).map_err(Error::Misuse)?;
-        if self.recorder(|recorder| !recorder.recording.primals.is_empty()) != Some(false) {
+        if recorder::is_above(self.id, inputs, at).map_err(Error::Misuse)? {
             let why = "a preaccumulated part has no second derivatives: record it as it is";
-            return Err(Error::NotReplayable(why.into()));
+            return Err(Error::NotReplayable(format!("{at}: {why}")));
         }
         let inner = Tape::new();
         let x = inner.var_vec(&inputs.iter().map(|x| x.value()).collect::<Vec<f64>>());
         let y = part(&x);
+        region::only_inputs(&inner, &y, at)?;
         let seeds: Vec<[(Var, f64); 1]> = y.iter().map(|y| [(*y, 1.0)]).collect();
         let seeds: Vec<&[(Var, f64)]> = seeds.iter().map(|seed| &seed[..]).collect();
         let rows = inner.reverse_many(&seeds)?;
-        if inner.recorder(|recorder| !recorder.recording.primals.is_empty()) != Some(false) {
-            let why =
-                "a preaccumulated part uses a variable that is not among its inputs: name it there";
-            return Err(Error::NotReplayable(why.into()));
-        }
         drop(inner);
+        // The part may have recorded here.
+        recorder::is_above(self.id, inputs, at).map_err(Error::Misuse)?;
+        let places = entries(self.id, inputs, y.len(), at).map_err(Error::Misuse)?;
         let mut results = Vec::with_capacity(y.len());
         for (y, row) in y.iter().zip(rows) {
             let first = self.recorder(|recorder| {

@@ -1,9 +1,9 @@
 //! Sweeps whose numbers are variables of earlier tapes: derivatives that can be differentiated again.
 
-use super::error::Error;
+use super::error::{Error, Misuse, MisuseKind};
 use super::nodes::Op;
 use super::number::Of;
-use super::recorder::{CONSTANT, with};
+use super::recorder::{CONSTANT, Segment, with};
 use super::var::Var;
 use std::panic::Location;
 use wengert_core::ops::Partial;
@@ -13,18 +13,27 @@ use wengert_core::ops::Partial;
 pub struct VarAdjoints {
     values: Vec<Option<Var>>,
     tape: u64,
+    /// Whose they are.
+    segments: Vec<Segment>,
 }
 
 impl VarAdjoints {
-    /// The derivative by a variable, as a variable of the earlier tapes.
+    /// The derivative by a variable, as a variable of the earlier tapes. By a constant, or a variable of an earlier tape, it is an error.
     #[track_caller]
     pub fn wrt(&self, x: Var) -> Result<Var, Error> {
-        x.checked(Location::caller())?;
-        let tape = with(|stack| stack.owner(x).map(|(_, recorder)| recorder.id));
-        if tape != Some(self.tape) {
-            return Ok(Var::constant(0.0));
+        let at = Location::caller();
+        x.checked(at)?;
+        let is_its = |s: &Segment| s.tag == x.tag() && (s.start..s.end).contains(&x.index());
+        if self.segments.iter().any(is_its) {
+            return Ok(self.values.get(x.index() as usize).copied().flatten().unwrap_or_default());
         }
-        Ok(self.values.get(x.index() as usize).copied().flatten().unwrap_or_default())
+        let owner = with(|stack| stack.owner(x).map(|(_, recorder)| recorder.id));
+        match owner {
+            None => Err(Error::Misuse(Misuse { kind: MisuseKind::Constant, at })),
+            // A number of an earlier tape depends on nothing that is made later.
+            Some(tape) if tape > self.tape => Ok(Var::constant(0.0)),
+            Some(_) => Err(Error::Misuse(Misuse { kind: MisuseKind::OtherTape, at })),
+        }
     }
 
     /// Derivatives by several variables.
@@ -62,8 +71,11 @@ impl Var {
         if self.tag() == CONSTANT {
             return Ok(VarAdjoints::default());
         }
-        let id = with(|stack| stack.owner(self).map(|(_, recorder)| recorder.id));
-        let id = id.ok_or(Error::NoTape)?;
+        let owner = with(|stack| {
+            let (_, recorder) = stack.owner(self)?;
+            Some((recorder.id, recorder.recording.segments.clone()))
+        });
+        let (id, segments) = owner.ok_or(Error::NoTape)?;
         let mut values: Vec<Option<Var>> = vec![None; self.index() as usize + 1];
         values[self.index() as usize] = Some(Var::constant(1.0));
         for at in (0..values.len()).rev() {
@@ -100,6 +112,6 @@ impl Var {
                 Op::Input | Op::Constant | Op::Third => {}
             }
         }
-        Ok(VarAdjoints { values, tape: id })
+        Ok(VarAdjoints { values, tape: id, segments })
     }
 }

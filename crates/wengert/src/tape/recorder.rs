@@ -13,6 +13,7 @@ use super::guard::Guard;
 use super::nodes::{Nodes, Op};
 use super::number::value;
 use super::outside::Call;
+pub(super) use super::recording::{Recording, Segment};
 use super::var::Var;
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
@@ -27,100 +28,7 @@ pub(super) const CONSTANT: u32 = 0;
 /// The tag of what comes of a misuse, whose number is the index.
 pub(super) const MISUSED: u32 = u32::MAX;
 /// A tag that no variable has.
-const NOBODY: u32 = u32::MAX - 1;
-
-/// Entries from `start` to `end`, recorded under one tag.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Segment {
-    pub(super) tag: u32,
-    pub(super) start: u32,
-    pub(super) end: u32,
-}
-
-/// What a tape holds, apart from who may add to it.
-#[derive(Default)]
-pub(super) struct Recording {
-    pub(super) nodes: Nodes,
-    /// Values as variables of earlier tapes, from when there is one; one per entry.
-    pub(super) primals: Vec<Var>,
-    /// The line of every entry, on a tape that keeps them.
-    pub(super) places: Option<Vec<&'static Location<'static>>>,
-    /// Comparisons of variables, on a tape that keeps them.
-    pub(super) guards: Option<Vec<Guard>>,
-    /// Terms of sums with known partials.
-    pub(super) terms: Vec<(u32, f64)>,
-    /// The same in single precision.
-    pub(super) singles: Vec<(u32, f32)>,
-    /// Functions with derivatives of their own that were called.
-    pub(super) calls: Vec<Rc<Call>>,
-    /// How many values became plain numbers by conversion.
-    pub(super) conversions: u64,
-    pub(super) segments: Vec<Segment>,
-    /// How often its entries were given other numbers.
-    pub(super) epoch: u32,
-}
-
-impl Recording {
-    /// Whether a variable is one of this tape's.
-    pub(super) fn owns(&self, x: Var) -> bool {
-        let found = self.segments.iter().rev().find(|segment| segment.tag == x.tag());
-        found.is_some_and(|segment| (segment.start..segment.end).contains(&x.index()))
-    }
-
-    /// The value of an entry as a variable of earlier tapes, or a constant.
-    pub(super) fn primal(&self, at: u32) -> Var {
-        match self.primals.get(at as usize) {
-            Some(primal) => *primal,
-            None => Var::constant(self.nodes.value(at)),
-        }
-    }
-
-    /// Appends an entry with all that is kept of it.
-    fn push(
-        &mut self,
-        op: Op,
-        [a, b]: [u32; 2],
-        primal: Var,
-        at: &'static Location<'static>,
-    ) -> u32 {
-        if primal.tag() != CONSTANT && self.primals.is_empty() {
-            let nodes = &self.nodes;
-            self.primals = (0..nodes.len()).map(|k| Var::constant(nodes.value(k as u32))).collect();
-        }
-        if primal.tag() != CONSTANT || !self.primals.is_empty() {
-            self.primals.push(primal);
-        }
-        if let Some(places) = &mut self.places {
-            places.push(at);
-        }
-        self.nodes.push(op, a, b, primal.value())
-    }
-
-    /// Forgets entries from one on.
-    pub(super) fn truncate(&mut self, len: u32) {
-        let keeps = len as usize;
-        for (_, node) in (keeps..self.nodes.len()).map(|at| (at, self.nodes.get(at))) {
-            match node.op {
-                Op::Sum => self.terms.truncate(self.terms.len().min(node.a as usize)),
-                Op::Single => self.singles.truncate(self.singles.len().min(node.a as usize)),
-                Op::Called => self.calls.truncate(self.calls.len().min(node.a as usize)),
-                _ => {}
-            }
-        }
-        self.nodes.truncate(keeps);
-        self.primals.truncate(keeps);
-        if let Some(places) = &mut self.places {
-            places.truncate(keeps);
-        }
-        if let Some(guards) = &mut self.guards {
-            guards.retain(|guard| guard.before <= len && guard.a < len && guard.b < len);
-        }
-        self.segments.retain(|segment| segment.start < len);
-        if let Some(last) = self.segments.last_mut() {
-            last.end = last.end.min(len);
-        }
-    }
-}
+pub(super) const NOBODY: u32 = u32::MAX - 1;
 
 /// A tape of a thread.
 pub(super) struct Recorder {
@@ -135,6 +43,8 @@ pub(super) struct Recorder {
     constants: [(u64, u32); CONSTANTS],
     /// Whether its recording is away, being swept.
     pub(super) busy: bool,
+    /// Whose the recording is that is away.
+    away: Vec<Segment>,
 }
 
 const CONSTANTS: usize = 32;
@@ -160,10 +70,17 @@ impl Recorder {
             calls: Vec::new(),
             conversions: 0,
             segments: Vec::new(),
-            epoch: 0,
         };
         let constants = [ABSENT; CONSTANTS];
-        Recorder { id: 0, tag: NOBODY, short: NOBODY, recording, constants, busy: false }
+        Recorder {
+            id: 0,
+            tag: NOBODY,
+            short: NOBODY,
+            recording,
+            constants,
+            busy: false,
+            away: Vec::new(),
+        }
     }
 
     /// Begins to record under a new tag, from where the recording ends.
@@ -189,15 +106,35 @@ impl Recorder {
     }
 
     /// Forgets entries from one on, and variables with them.
-    pub(super) fn rewind(&mut self, len: u32, tag: u32) {
-        self.recording.truncate(len);
+    pub(super) fn rewind(&mut self, len: u32, tag: u32) -> Vec<Rc<Call>> {
+        let gone = self.recording.truncate(len);
         self.begin(tag);
+        gone
+    }
+
+    /// Takes the recording away, to be swept; nothing where it is away.
+    pub(super) fn lend(&mut self) -> Option<Recording> {
+        if self.busy {
+            return None;
+        }
+        self.busy = true;
+        self.away.clone_from(&self.recording.segments);
+        let recording = std::mem::take(&mut self.recording);
+        self.choose();
+        Some(recording)
+    }
+
+    /// Brings it back.
+    pub(super) fn take_back(&mut self, recording: Recording) {
+        self.recording = recording;
+        self.busy = false;
+        self.choose();
     }
 
     /// The entry of a constant.
     fn constant(&mut self, c: f64, at: &'static Location<'static>) -> u32 {
-        if let Some(known) = self.known(c) {
-            return known;
+        if let Some(entry) = self.known(c) {
+            return entry;
         }
         let entry = self.recording.push(Op::Constant, [0, 0], Var::constant(c), at);
         self.constants[slot(c)] = (c.to_bits(), entry);
@@ -249,6 +186,17 @@ impl Recorder {
     #[inline(always)]
     fn has_room(&self) -> bool {
         self.recording.nodes.len() < Nodes::MOST - 8
+    }
+
+    /// Why so many entries cannot be recorded now.
+    fn refuses(&self, entries: usize) -> Option<MisuseKind> {
+        let has_room = entries < Nodes::MOST - 8 - self.recording.nodes.len().min(Nodes::MOST - 8);
+        match () {
+            () if self.busy => Some(MisuseKind::Busy),
+            () if self.tag == NOBODY => Some(MisuseKind::Recordings),
+            () if !has_room => Some(MisuseKind::Full),
+            () => None,
+        }
     }
 
     fn var(&self, value: f64, index: u32) -> Var {
@@ -356,7 +304,14 @@ impl Stack {
     /// What is wrong with a variable that no tape of this thread owns.
     pub(super) fn misuse(&self, x: Var) -> MisuseKind {
         let all = std::iter::once(&self.top).chain(&self.below);
-        if all.into_iter().any(|recorder| recorder.busy && recorder.tag == x.tag()) {
+        let is_away = |recorder: &Recorder| {
+            let segments = &recorder.away;
+            recorder.busy
+                && segments
+                    .iter()
+                    .any(|s| s.tag == x.tag() && (s.start..s.end).contains(&x.index()))
+        };
+        if all.into_iter().any(is_away) {
             return MisuseKind::Busy;
         }
         match thread_of(x.tag()) {
@@ -464,8 +419,8 @@ pub(super) fn apply(row: Prim, inputs: [Var; 3], at: &'static Location<'static>)
             }
         }
         let recorder = stack.at(latest);
-        if !recorder.has_room() {
-            return Err(MisuseKind::Full);
+        if let Some(kind) = recorder.refuses(1) {
+            return Err(kind);
         }
         let recording = &recorder.recording;
         let primal = |x: Var| if recording.owns(x) { recording.primal(x.index()) } else { x };
@@ -504,8 +459,8 @@ pub(super) fn append(
 ) -> Var {
     let pushed = with(|stack| {
         let recorder = stack.find(id)?;
-        if !recorder.has_room() {
-            return Some(misused(primal.value(), MisuseKind::Full, at));
+        if let Some(kind) = recorder.refuses(1) {
+            return Some(misused(primal.value(), kind, at));
         }
         let index = recorder.recording.push(op, places, primal, at);
         recorder.choose();
@@ -514,27 +469,49 @@ pub(super) fn append(
     pushed.unwrap_or_else(|| misused(primal.value(), MisuseKind::Stale, at))
 }
 
-/// The entries of values on a tape; constants and variables of earlier tapes get one.
+/// The entries of values on a tape, with room for some more; constants and variables of earlier tapes get one.
 pub(super) fn entries(
     id: u64,
     inputs: &[Var],
+    more: usize,
     at: &'static Location<'static>,
 ) -> Result<Vec<u32>, Misuse> {
     let found = with(|stack| {
-        for x in inputs {
-            if x.tag() == MISUSED {
-                return Err(
-                    super::error::remembered(x.index()).map_or(MisuseKind::Stale, |m| m.kind)
-                );
-            }
-            if x.tag() != CONSTANT && stack.owner(*x).is_none() {
-                return Err(stack.misuse(*x));
-            }
-        }
         let recorder = stack.find(id).ok_or(MisuseKind::Stale)?;
+        if let Some(kind) = recorder.refuses(inputs.len() + more) {
+            return Err(kind);
+        }
         let entries = inputs.iter().map(|x| recorder.entry_of(*x, at)).collect();
         recorder.choose();
         Ok(entries)
+    });
+    found.map_err(|kind| Misuse { kind, at })
+}
+
+/// Whether variables of earlier tapes are among inputs for a tape, or on it. Those of later tapes do not belong there.
+pub(super) fn is_above(
+    id: u64,
+    inputs: &[Var],
+    at: &'static Location<'static>,
+) -> Result<bool, Misuse> {
+    if let Some(misuse) = inputs.iter().find_map(|x| x.misuse()) {
+        return Err(misuse);
+    }
+    let found = with(|stack| {
+        let recorder = stack.find(id).ok_or(MisuseKind::Stale)?;
+        if recorder.busy {
+            return Err(MisuseKind::Busy);
+        }
+        let mut is_above = !recorder.recording.primals.is_empty();
+        for x in inputs.iter().filter(|x| x.tag() != CONSTANT) {
+            let Some((_, owner)) = stack.owner(*x) else { return Err(stack.misuse(*x)) };
+            // Later tapes have greater numbers.
+            if owner.id > id {
+                return Err(MisuseKind::Later);
+            }
+            is_above |= owner.id < id;
+        }
+        Ok(is_above)
     });
     found.map_err(|kind| Misuse { kind, at })
 }
@@ -551,9 +528,16 @@ pub(super) fn compared(row: Prim, a: Var, b: Var, holds: bool, at: &'static Loca
             return;
         }
         let owner = |stack: &mut Stack, x: Var| stack.owner(x).map(|(height, _)| height);
-        let Some(height) = owner(stack, a).max(owner(stack, b)) else { return };
+        let (of_a, of_b) = (owner(stack, a), owner(stack, b));
+        let Some(height) = of_a.max(of_b) else { return };
+        // One that is no variable any more is compared as the number it was.
+        let a = of_a.map_or(Var::constant(a.value()), |_| a);
+        let b = of_b.map_or(Var::constant(b.value()), |_| b);
         let recorder = stack.at(height);
         if recorder.recording.guards.is_none() {
+            return;
+        }
+        if recorder.refuses(2).is_some() {
             return;
         }
         let (a, b) = (recorder.entry_of(a, at), recorder.entry_of(b, at));

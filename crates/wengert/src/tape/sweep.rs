@@ -1,9 +1,8 @@
 //! Sweeps over a recording, as numbers: back for adjoints, there for tangents, there again for new values.
 
 use super::error::Error;
-use super::guard::holds;
 use super::nodes::{Node, Nodes, Op};
-use super::number::{Number, Of, value};
+use super::number::{Number, Of};
 use super::outside::{Call, counted};
 use super::recorder::Recording;
 use wengert_core::ops::{Class, Looks, Partial, Prim};
@@ -37,7 +36,7 @@ impl<const L: usize> Looks for Back<'_, L> {
             let to = &mut self.adjoints[places[k] as usize];
             for (to, d) in to.iter_mut().zip(self.d) {
                 match slopes[k] {
-                    Partial::Const(c) if c == 0.0 => {}
+                    Partial::Const(0.0) => {}
                     Partial::Const(c) => *to += c * d,
                     Partial::Of(p) => *to += p.0.0 * d,
                     Partial::Where(p) if p.0.0 == 1.0 => *to += d,
@@ -114,7 +113,7 @@ pub(super) fn reverse<const L: usize>(
 }
 
 /// The numbers that went into a call and came out of it.
-fn around(recording: &Recording, call: &Call) -> (Vec<f64>, Vec<f64>) {
+pub(super) fn around(recording: &Recording, call: &Call) -> (Vec<f64>, Vec<f64>) {
     let x = call.inputs.iter().map(|at| recording.nodes.value(*at)).collect();
     let y = (call.first..call.first + call.outputs).map(|at| recording.nodes.value(at)).collect();
     (x, y)
@@ -129,12 +128,15 @@ fn call_back<const L: usize>(
     let (x, y) = around(recording, call);
     let outputs = call.first as usize..(call.first + call.outputs) as usize;
     for lane in 0..L {
-        let dy: Vec<f64> = adjoints[outputs.clone()].iter().map(|d| d[lane]).collect();
+        // Results need not reach to the last output.
+        let of = |at: usize| adjoints.get(at).map_or(0.0, |d| d[lane]);
+        let dy: Vec<f64> = outputs.clone().map(of).collect();
         if dy.iter().all(|d| *d == 0.0) {
             continue;
         }
         let dx = counted(
-            "adjoints of inputs that `vjp` gives",
+            call,
+            "adjoints of its inputs (`vjp`)",
             call.function.vjp(&x, &y, &dy)?,
             x.len(),
         )?;
@@ -197,86 +199,11 @@ pub(super) fn forward(recording: &Recording, tangents: &mut [f64]) -> Result<(),
                 let (x, y) = around(recording, call);
                 let dx: Vec<f64> = call.inputs.iter().map(|at| tangents[*at as usize]).collect();
                 let dy = call.function.jvp(&x, &y, &dx)?;
-                let dy = counted("tangents of outputs that `jvp` gives", dy, y.len())?;
+                let dy = counted(call, "tangents of its outputs (`jvp`)", dy, y.len())?;
                 tangents[at..at + y.len()].copy_from_slice(&dy);
             }
             Op::Called | Op::Input | Op::Constant | Op::Third => {}
         }
     }
     Ok(())
-}
-
-/// One row on new values.
-struct Again<'a> {
-    nodes: &'a Nodes,
-    node: Node,
-    at: usize,
-}
-
-impl Looks for Again<'_> {
-    type Sees = f64;
-
-    #[inline(always)]
-    fn at(self, row: Prim) -> f64 {
-        let (a, b) = (self.nodes.value(self.node.a), self.nodes.value(self.node.b));
-        let c = if row.slope_count() == 3 {
-            self.nodes.value(self.nodes.get(self.at - 1).a)
-        } else {
-            0.0
-        };
-        value(row, [a, b, c])
-    }
-}
-
-/// Computes every entry anew; inputs have their new values. Comparisons that come out otherwise are told.
-pub(super) fn replay(recording: &mut Recording) -> Result<(), Error> {
-    let mut guard = 0;
-    for at in 0..recording.nodes.len() {
-        guard = compare(recording, guard, at as u32)?;
-        let nodes = &recording.nodes;
-        let node = nodes.get(at);
-        match node.op {
-            Op::Row(row) => {
-                let y = row.shown(Again { nodes, node, at });
-                recording.nodes.set_value(at as u32, y);
-            }
-            Op::Sum | Op::Single => {
-                let why = "a recording with preaccumulated or fused parts cannot be replayed: their partials hold for the inputs they were recorded at";
-                return Err(Error::NotReplayable(why.into()));
-            }
-            Op::Called if node.b == 0 => {
-                let call = recording.calls[node.a as usize].clone();
-                let (x, _) = around(recording, &call);
-                let y = counted(
-                    "outputs of a function",
-                    call.function.value(&x)?,
-                    call.outputs as usize,
-                )?;
-                for (k, y) in y.into_iter().enumerate() {
-                    recording.nodes.set_value(call.first + k as u32, y);
-                }
-            }
-            Op::Called | Op::Input | Op::Constant | Op::Third => {}
-        }
-    }
-    compare(recording, guard, u32::MAX)?;
-    Ok(())
-}
-
-/// Makes the comparisons, from one on, that were made before an entry. Gives back the next one.
-#[inline(always)]
-fn compare(recording: &Recording, mut next: usize, at: u32) -> Result<usize, Error> {
-    let Some(guards) = &recording.guards else { return Ok(next) };
-    while let Some(guard) = guards.get(next).filter(|guard| guard.before <= at) {
-        let (a, b) = (recording.nodes.value(guard.a), recording.nodes.value(guard.b));
-        if holds(guard.row, a, b) != guard.holds {
-            return Err(Error::OtherBranch {
-                number: next,
-                was: guard.holds,
-                place: Some(guard.at),
-            });
-        }
-        next += 1;
-    }
-    Ok(next)
 }

@@ -256,6 +256,8 @@ macro_rules! comparisons {
 }
 
 /// By value.
+// The provided `ne` would not know the line it is called in.
+#[allow(clippy::partialeq_ne_impl)]
 impl PartialEq for Var {
     comparisons!(eq Eq ==, ne Ne !=);
 }
@@ -266,13 +268,18 @@ impl PartialOrd for Var {
     #[track_caller]
     fn partial_cmp(&self, other: &Var) -> Option<Ordering> {
         let order = self.value.partial_cmp(&other.value);
-        let (row, holds) = match order {
-            Some(Ordering::Less) => (Prim::Lt, true),
-            Some(Ordering::Equal) => (Prim::Eq, true),
-            Some(Ordering::Greater) => (Prim::Gt, true),
-            None => (Prim::Eq, false),
-        };
-        recorder::compared(row, *self, *other, holds, Location::caller());
+        let at = Location::caller();
+        let compared = |row, holds| recorder::compared(row, *self, *other, holds, at);
+        match order {
+            Some(Ordering::Less) => compared(Prim::Lt, true),
+            Some(Ordering::Equal) => compared(Prim::Eq, true),
+            Some(Ordering::Greater) => compared(Prim::Gt, true),
+            // With NaN, neither holds.
+            None => {
+                compared(Prim::Le, false);
+                compared(Prim::Ge, false);
+            }
+        }
         order
     }
 

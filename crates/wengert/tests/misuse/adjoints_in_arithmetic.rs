@@ -1,0 +1,7 @@
+use wengert::tape::*;
+
+fn main() {
+    let tape = Tape::new();
+    let x = tape.var(1.0);
+    let _ = x.backward().unwrap() * 2.0;
+}
