@@ -93,7 +93,7 @@ fn what_lines_cost() {
     let line = line!() + 2;
     for _ in 0..10_000 {
         x = x.sin();
-        x = x * 1.1;
+        x *= 1.1;
     }
     let lines = tape.lines().unwrap();
     println!("{lines}");

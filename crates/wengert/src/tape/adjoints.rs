@@ -49,11 +49,6 @@ impl Adjoints {
         self.values.get(x.index() as usize).map_or(0.0, |d| d[0])
     }
 
-    /// Adjoints of entries, by their numbers.
-    pub(super) fn entry(&self, at: usize) -> f64 {
-        self.values.get(at).map_or(0.0, |d| d[0])
-    }
-
     /// Begins at the results.
     pub(super) fn begin(
         &mut self,

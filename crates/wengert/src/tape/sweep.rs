@@ -37,7 +37,7 @@ impl<const L: usize> Looks for Back<'_, L> {
             let to = &mut self.adjoints[places[k] as usize];
             for (to, d) in to.iter_mut().zip(self.d) {
                 match slopes[k] {
-                    Partial::Const(c) if c == 0.0 => {}
+                    Partial::Const(0.0) => {}
                     Partial::Const(c) => *to += c * d,
                     Partial::Of(p) => *to += p.0.0 * d,
                     Partial::Where(p) if p.0.0 == 1.0 => *to += d,

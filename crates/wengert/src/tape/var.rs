@@ -255,6 +255,8 @@ macro_rules! comparisons {
 }
 
 /// By value.
+// The provided `ne` would not know the line it is called in.
+#[allow(clippy::partialeq_ne_impl)]
 impl PartialEq for Var {
     comparisons!(eq Eq ==, ne Ne !=);
 }
