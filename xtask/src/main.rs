@@ -19,7 +19,7 @@ use std::time::Instant;
 type Run<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
 
 /// The long runs.
-const LONG: [Run; 13] = [
+const LONG: &[Run] = &[
     // Random programs: modes against each other and finite differences, loops run in parts.
     ("wengert-core", "generated", &[("WENGERT_PROGRAMS", "20000")]),
     // Random programs: native code against the interpreter, to the bit; C takes the longest, so there are fewer.
@@ -45,6 +45,8 @@ const LONG: [Run; 13] = [
     ("wengert-cli", "compilers", &[("WENGERT_KILLS", "500")]),
     // Runs in limited memory killed, and gone on with.
     ("wengert-cli", "resume", &[("WENGERT_KILLS", "200")]),
+    // The memory that gradients take, among them that of a large plate over 20,000 steps.
+    ("wengert", "peak", &[("WENGERT_ITERATIONS", "20000")]),
     // Elementary functions against the machine's library; `precision` compares them with MPFR.
     ("wengert-core", "elementary", &[("WENGERT_POINTS", "2000000")]),
     // Elementary functions as Rust against the interpreter, to the bit.

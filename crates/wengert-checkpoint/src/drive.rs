@@ -16,6 +16,7 @@ mod effect;
 mod first;
 mod part;
 mod rounded;
+mod standing;
 
 use self::part::Part;
 use self::rounded::Rounded;
@@ -284,7 +285,7 @@ impl Run {
     fn keep_first<S: Steps>(&mut self, steps: &mut S) -> Result<(), Error<S::Error>> {
         self.state_bytes = steps.state_bytes();
         self.begin_rounded(steps)?;
-        self.kept.slots = Slots::new(self.stored_bytes);
+        self.kept.slots = Slots::new(self.stored_bytes, self.memory);
         self.live = Some(0);
         let first = Slot::Memory(self.kept.slots.vacant());
         self.store_whole(steps, 0, first)?;
@@ -314,72 +315,6 @@ impl Run {
         }
         self.kept.drop_points_from(last)?;
         self.adjoint = last;
-        Ok(())
-    }
-
-    /// Takes up a run that was left. Whether its first sweep was over: then the last state is live.
-    fn go_on<S: Steps>(&mut self, steps: &mut S, left: Standing) -> Result<bool, Error<S::Error>> {
-        let Standing { steps: all, measured, precision, outline, adjoint } = left;
-        if precision != self.kept.precision.number() {
-            let what = "the run that was left kept its states with other digits: ask for the same precision as then";
-            return Err(Error::Disk(what.into()));
-        }
-        let other = self.steps.zip(all).is_some_and(|(now, then)| now != then);
-        if measured.whole_bytes != self.state_bytes || other {
-            let what = "the run that was left had other states, or another number of steps";
-            return Err(Error::Disk(what.into()));
-        }
-        (self.steps, self.measured) = (all.or(self.steps), Some(measured));
-        let Some((at, _)) = adjoint else {
-            self.left = None;
-            if let (Some(head), true) = (self.head, self.rounded.is_some()) {
-                // Other points have fewer digits.
-                self.load(steps, head, HEAD)?;
-                if !self.kept.points.contains_key(&head) {
-                    self.mark(steps, head)?;
-                }
-            }
-            return Ok(false);
-        };
-        let Some(all) = all else {
-            return Err(Error::Disk("the run that was left does not say where it ended".into()));
-        };
-        // The first sweep was over.
-        self.load(steps, all, LAST)?;
-        self.adjoint = at;
-        self.rounded
-            .iter_mut()
-            .for_each(|rounded| rounded.joint = outline.map(|outline| (at, outline)));
-        self.kept.drop_points_from(at)?;
-        Ok(true)
-    }
-
-    /// Writes where the run stands, from time to time.
-    fn note<S: Steps>(&mut self, steps: &S) -> Result<(), Error<S::Error>> {
-        if self.journal.as_ref().is_some_and(Journal::is_due) {
-            self.store_head(steps)?;
-        }
-        let outline = self.joint();
-        let (Some(journal), Some(disk), Some(measured)) =
-            (&mut self.journal, &mut self.kept.disk, self.measured)
-        else {
-            return Ok(());
-        };
-        if !journal.is_due() {
-            return Ok(());
-        }
-        // What it speaks of must be there.
-        disk.flush()?;
-        let mut adjoint = None;
-        if self.is_back {
-            let bytes = steps.adjoint_bytes();
-            let storage = usize::try_from(bytes).ok().and_then(|bytes| disk.storage(bytes));
-            let mut storage = storage.ok_or(Error::NoMemory(bytes))?;
-            steps.save_adjoint(&mut storage);
-            adjoint = Some((self.adjoint, storage));
-        }
-        let precision = self.kept.precision.number();
-        journal.write(&Standing { steps: self.steps, measured, precision, outline, adjoint })?;
         Ok(())
     }
 
@@ -452,6 +387,7 @@ impl Run {
     ) -> Result<u64, Error<S::Error>> {
         while range.start < range.end {
             let (from, to) = (range.start, self.piece(&range, |measured| measured.advance));
+            self.note_last(steps)?;
             self.live = None;
             let begin = Instant::now();
             let now = steps.advance(from..to).map_err(Error::Step)?;
@@ -478,9 +414,16 @@ impl Run {
         while range.start < range.end {
             let (from, to) = (range.start, self.piece(&range, |measured| measured.record));
             let room = self.memory.saturating_sub(self.held(steps));
+            self.note_last(steps)?;
             self.live = None;
             self.room_for_records(steps, to - from);
+            let begin = Instant::now();
             let now = steps.record(from..to, room).map_err(Error::Step)?;
+            if let (Some(measured), Some(now)) = (&mut self.measured, now)
+                && now >= from + LOOKED_AT
+            {
+                measured.record = nanoseconds(begin.elapsed()) / (now - from);
+            }
             self.done.recorded += now.unwrap_or(from).saturating_sub(from);
             self.note_peak(steps);
             let Some(now) = now else { return Ok(None) };
@@ -502,6 +445,7 @@ impl Run {
         while range.start < range.end {
             let most = self.piece(&range, |measured| measured.reverse) - range.start;
             let from = range.end - most;
+            self.note_last(steps)?;
             let begin = Instant::now();
             steps.reverse(from..range.end).map_err(Error::Step)?;
             if let (Some(measured), true) = (&mut self.measured, most >= LOOKED_AT) {

@@ -97,6 +97,8 @@ pub struct Done {
     pub forecast: Option<Forecast>,
     /// What was done to states that are kept with fewer digits, where that was asked for.
     pub shortened: Option<Shortened>,
+    /// Whether this is what was left of a run that another process had begun.
+    pub resumed: bool,
 }
 
 /// States kept with fewer digits, and what that does to the gradient.

@@ -29,9 +29,6 @@ const BEGIN: u64 = 300;
 /// What a state on disk may cost, as a part of what lies between two.
 const FOR_DISK: u64 = 20;
 
-/// The least time that a unit should take, in nanoseconds: less, and carrying out actions would take longer than steps.
-const WORTH: u64 = 20_000;
-
 /// The most exact copies of shortened states.
 const MOST_COPIES: usize = 3;
 
@@ -250,9 +247,7 @@ impl Plan {
 
     /// How many steps of a loop whose end is not known are recorded together.
     pub(crate) fn unit(measured: &Measured, memory: u64) -> u64 {
-        let fit = memory / FOR_RECORDS / measured.record_bytes.max(1);
-        let worth = WORTH / measured.record.max(1);
-        fit.min(worth).max(1)
+        (memory / FOR_RECORDS / measured.record_bytes.max(1)).max(1)
     }
 
     /// How many states fit beside the records of a unit.

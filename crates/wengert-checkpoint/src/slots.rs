@@ -5,14 +5,19 @@
 
 use std::collections::HashMap;
 
-/// Bytes in a block of small states.
-const BLOCK: usize = 16 << 10;
+/// Bytes in a block of small states, at most.
+const BLOCK: u64 = 16 << 10;
+
+/// Of the memory allowed, the part that a block may take: its vacant places are beside what is allowed.
+const OF_MEMORY: u64 = 64;
 
 /// Numbered places for states.
 #[derive(Debug, Default)]
 pub(crate) struct Slots {
     /// The size of states in blocks.
     usual: usize,
+    /// Bytes in a block.
+    block: usize,
     /// Those that were needed and are not too many.
     blocks: Vec<Option<Box<[u8]>>>,
     /// Those of another size, by their places.
@@ -27,9 +32,10 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    /// Places for states of this size.
-    pub(crate) fn new(usual: u64) -> Slots {
-        Slots { usual: usize::try_from(usual).unwrap_or(usize::MAX), ..Slots::default() }
+    /// Places for states of this size, in so much memory.
+    pub(crate) fn new(usual: u64, memory: u64) -> Slots {
+        let block = BLOCK.min(memory / OF_MEMORY) as usize;
+        Slots { usual: usize::try_from(usual).unwrap_or(usize::MAX), block, ..Slots::default() }
     }
 
     /// A place that holds nothing: the first one, or one that became free a short while ago.
@@ -44,7 +50,7 @@ impl Slots {
 
     /// How many places a block has.
     fn in_block(&self) -> usize {
-        (BLOCK / self.usual.max(1)).max(1)
+        (self.block / self.usual.max(1)).max(1)
     }
 
     /// A place for the state before a step, of so many bytes, which is then held there; nothing where there is no memory for
@@ -142,7 +148,7 @@ mod tests {
 
     #[test]
     fn states_of_any_size_are_found_again() {
-        let mut slots = Slots::new(24);
+        let mut slots = Slots::new(24, 1 << 20);
         let sizes = [24, 24, 8, 0, 24, 40_000, 24];
         for round in 0..3u8 {
             for (slot, size) in sizes.iter().enumerate() {
@@ -163,7 +169,7 @@ mod tests {
 
     #[test]
     fn what_is_vacant_holds_nothing() {
-        let mut slots = Slots::new(8);
+        let mut slots = Slots::new(8, 1 << 20);
         let mut held = Vec::new();
         for step in 0..1000u64 {
             let slot = slots.vacant();
@@ -177,8 +183,17 @@ mod tests {
     }
 
     #[test]
+    fn little_memory_has_little_vacant() {
+        for memory in [0, 1000, 20_000, 1 << 30] {
+            let mut slots = Slots::new(24, memory);
+            slots.put(0, 0, 24).unwrap();
+            assert!(slots.unused() <= memory / OF_MEMORY, "{} of {memory}", slots.unused());
+        }
+    }
+
+    #[test]
     fn what_cannot_be_held_is_told() {
-        let mut slots = Slots::new(u64::MAX);
+        let mut slots = Slots::new(u64::MAX, u64::MAX);
         assert!(slots.put(0, 0, u64::MAX).is_none());
         assert!(slots.put(0, 0, u64::MAX / 4).is_none());
     }

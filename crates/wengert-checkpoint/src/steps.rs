@@ -41,6 +41,12 @@ pub trait Steps {
         false
     }
 
+    /// Whether somebody wants it to end: the next thing that is asked for will be an error. Before that a run that can be resumed writes
+    /// where it stands.
+    fn is_asked_to_end(&self) -> bool {
+        false
+    }
+
     /// How many bytes all records take that there are.
     fn record_bytes(&self) -> u64;
 

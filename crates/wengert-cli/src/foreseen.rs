@@ -141,13 +141,15 @@ pub(crate) fn done(of: &LoopReport) -> Option<String> {
         size(of.memory),
         each(done.evaluations().into()),
     );
-    if let Some(forecast) = done.forecast {
+    if done.resumed {
+        out += " since it was resumed";
+    } else if let Some(forecast) = done.forecast {
         let _ = write!(out, " (planned {:.2})", each(forecast.evaluations));
     } else if let Some(best) = of.forecast(of.memory).filter(|_| done.evaluations() > done.steps) {
         let _ = write!(out, " ({:.2} had its end been known)", each(best.evaluations));
     }
     let _ = write!(out, ", {}", duration(done.time.as_secs_f64()));
-    if let Some(forecast) = done.forecast {
+    if let Some(forecast) = done.forecast.filter(|_| !done.resumed) {
         let _ = write!(out, " (planned {})", duration(forecast.time as f64 / 1e9));
     }
     if done.written > 0 {

@@ -89,6 +89,8 @@ fn a_run_that_is_asked_to_end() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(130), "{told}");
     assert!(told.contains("interrupted") && told.contains("--resume"), "{told}");
+    // It has written where it stood when it was asked, and not been ended by force.
+    assert!(told.contains("while running this"), "{told}");
     let resume = ["--memory", "64kB", "--resume", folder.to_str().unwrap(), "--fsync"];
     assert_eq!(gradient(command(&resume).output().unwrap()), wanted);
     assert!(!folder.join("loop-1").exists());

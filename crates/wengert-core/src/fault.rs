@@ -267,7 +267,7 @@ impl Fault {
                 "folder",
                 "reversing this loop",
                 Some(
-                    "make room there, name another folder with `--disk`, or leave it out; what a run has noted there stays, for `--resume`",
+                    "make room there, or name another folder with `--disk`; what a run has noted there stays, for `--resume`, until it is removed",
                 ),
             ),
             FaultKind::Drift(_) => (
@@ -280,7 +280,7 @@ impl Fault {
             FaultKind::Interrupted => (
                 "interrupted",
                 "while running this",
-                Some("nothing is kept of a run that is interrupted: call it again to start over"),
+                Some("call it again to start over; with `--disk` a run can be gone on with"),
             ),
         };
         let mut diagnostic = Diagnostic::new(code, self.message()).label(self.span, label);

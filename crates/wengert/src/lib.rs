@@ -36,6 +36,7 @@
 //!   [`Function::check_grads`] does so for second and third derivatives too; [`Function::inspect`] looks
 //!   for kinks, NaN and loops that could have stopped earlier.
 //! - [`Function::emit_c`] writes the function and its gradient as C that needs no other library.
+//! - [`tape`] records any Rust program as it runs, for what cannot be compiled.
 //! - [`Options`] chooses the backend, forward or reverse mode, and the limits.
 //! - [`Error`] says what is wrong where in the source, and the way out.
 //!
@@ -43,7 +44,9 @@
 //! `sparse` (Jacobians and Hessians), `value` and `array`, `args` and `bind` (arguments to parameters), `executable` (backends), `error`, `render` and `explain`
 //! (messages),
 //! `stages`, `saved` and `outline` (looking inside), `emit` (C for others to compile), `inspect`.
-#![forbid(unsafe_code)]
+#![cfg_attr(not(feature = "nalgebra"), forbid(unsafe_code))]
+// Two methods of a trait of its scalars are declared unsafe, whatever they do.
+#![cfg_attr(feature = "nalgebra", deny(unsafe_code))]
 
 mod args;
 mod array;
@@ -98,3 +101,7 @@ pub use wengert_core::span::{Diagnostic, Span};
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/tape.md")]
+struct TapePage;

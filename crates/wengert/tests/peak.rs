@@ -40,11 +40,17 @@ fn resident() -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib << 10)
 }
 
+/// From now on the most is of what comes, where the kernel can do that.
+fn forget_resident() {
+    _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
 /// One test, because what is counted is of the whole process.
 #[test]
 fn within_the_budget() {
     ten_million_iterations_in_one_mebibyte();
     arrays_in_three_mebibytes();
+    a_plate_in_256_mebibytes();
     taken_back();
 }
 
@@ -83,6 +89,37 @@ fn ten_million_iterations_in_one_mebibyte() {
     assert!(most <= MEMORY + MEMORY / 20, "{most} bytes");
     if let (Some(before), Some(after)) = (seen, resident()) {
         assert!(after - before <= MEMORY + (4 << 20), "{} bytes more", after - before);
+    }
+}
+
+/// A plate of 512 by 512 cells, everything that it takes included. `WENGERT_ITERATIONS=20000` is a long run.
+fn a_plate_in_256_mebibytes() {
+    const MEMORY: u64 = 256 << 20;
+    let n = std::env::var("WENGERT_ITERATIONS").map_or(300, |n| n.parse::<i64>().unwrap());
+    let source = std::fs::read_to_string("../../examples/workload_d2.py").unwrap();
+    let options = Options { backend: Backend::Jit, memory: Some(MEMORY), ..Options::default() };
+    let react = Function::from_source(source, "react").unwrap().with_options(options);
+    let gradient = |n: i64| {
+        let cells = (0..512 * 512).map(|k| f64::from(k % 7) / 7.0).collect();
+        let cells = Array::new([512, 512], cells).unwrap();
+        react.value_and_grad((cells, n), "u").unwrap().stats
+    };
+    // What it takes to compile.
+    gradient(1);
+    forget_resident();
+    let (seen, before) = (resident(), NOW.load(Ordering::Relaxed));
+    let (mut tape, mut done) = (0, None);
+    let allocated = most_beyond(before, || {
+        let stats = gradient(n);
+        assert!(stats.run_again as i64 > n / 2, "{}", stats.run_again);
+        (tape, done) = (stats.tape_bytes, stats.loops[0].done);
+    });
+    let most = allocated + tape;
+    println!("{n} iterations: {most} bytes, {done:?}");
+    assert!(most <= MEMORY + MEMORY / 20, "{most} bytes");
+    if let (Some(before), Some(after)) = (seen, resident()) {
+        println!("{} bytes more are resident", after - before);
+        assert!(after - before <= MEMORY + MEMORY / 20, "{} bytes more", after - before);
     }
 }
 

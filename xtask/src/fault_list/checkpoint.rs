@@ -100,15 +100,15 @@ pub(super) const FAULTS: &[Fault] = &[
     // Nobody can go on with a first sweep but from the start.
     Fault {
         name: "short-head",
-        file: "crates/wengert-checkpoint/src/drive.rs",
-        from: "            self.store_head(steps)?;\n",
+        file: "crates/wengert-checkpoint/src/drive/standing.rs",
+        from: "        self.store_head(steps)?;\n",
         to: "",
         tests: ROUNDED,
     },
     // A run goes on with states that were kept otherwise.
     Fault {
         name: "short-resumed",
-        file: "crates/wengert-checkpoint/src/drive.rs",
+        file: "crates/wengert-checkpoint/src/drive/standing.rs",
         from: "if precision != self.kept.precision.number() {",
         to: "if precision > 2 {",
         tests: ROUNDED,
@@ -116,7 +116,7 @@ pub(super) const FAULTS: &[Fault] = &[
     // A compiled loop that leaves by another exit is not noticed.
     Fault {
         name: "short-exits",
-        file: "crates/wengert-runtime/src/budget.rs",
+        file: "crates/wengert-runtime/src/budget/steps.rs",
         from: "Some(then) if then != (done, exit) && self.place.steps() <= Some(now) => Ok(now + 1),",
         to: "Some(then) if then != (done, exit) && self.place.steps() <= Some(now) => Ok(now),",
         tests: DIGITS,

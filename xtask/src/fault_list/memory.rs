@@ -127,7 +127,7 @@ pub(super) const FAULTS: &[Fault] = &[
     // Storage of records is kept for others, however much there is.
     Fault {
         name: "memory-records-stay",
-        file: "crates/wengert-runtime/src/budget.rs",
+        file: "crates/wengert-runtime/src/budget/steps.rs",
         from: "        room::keep(whole(taken), whole(bytes));\n",
         to: "        room::keep(whole(taken), whole(u64::MAX - bytes));\n",
         tests: COUNTED,

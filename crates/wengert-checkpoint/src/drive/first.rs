@@ -113,23 +113,32 @@ impl Run {
         Ok(Some((at, measured)))
     }
 
-    /// What the first steps take now that they have run once: before, everything was slow. And without being recorded.
+    /// What the first steps take now that they have run once: before, everything was slow. And without being recorded. What it takes to
+    /// begin with a range is not part of it: one step alone tells how much that is.
     pub(super) fn time<S: Steps>(
         &mut self,
         steps: &mut S,
         few: u64,
         memory: u64,
     ) -> Result<(), Error<S::Error>> {
+        let one = self.record_first(steps, 1, memory)?;
         let again = self.record_first(steps, few, memory)?;
         steps.forget();
-        if let Some((_, again)) = again {
+        let mut record = u64::MAX;
+        if let Some((count, again)) = again {
             let known = self.measured.get_or_insert(again);
             known.record_bytes = known.record_bytes.max(again.record_bytes);
-            (known.advance, known.record, known.reverse) =
-                (again.advance, again.record, again.reverse);
+            let others =
+                again.record.saturating_mul(count).checked_sub(one.map_or(0, |(_, m)| m.record));
+            let without = others.and_then(|time| time.checked_div(count.saturating_sub(1)));
+            record = without.map_or(again.record, |time| time.clamp(1, again.record.max(1)));
+            (known.record, known.reverse) = (record, record.saturating_mul(2));
         }
         self.load_point(steps, 0)?;
         self.advance(steps, 0..few)?;
+        if let Some(known) = &mut self.measured {
+            known.advance = known.advance.min(record);
+        }
         Ok(())
     }
 

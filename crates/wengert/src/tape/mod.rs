@@ -29,28 +29,44 @@
 //! - [`Tape::call`] takes functions with derivatives of their own.
 //! - [`Tape::compress`] makes a recording smaller; [`Tape::to_program`] makes a compiled function of it.
 //! - [`Tape::table`], [`Tape::graphviz`], [`Tape::audit`] and [`Tape::lines`] show what was recorded.
+//! - [`Dual`] carries derivatives along, [`Jet`] those of any order, over numbers or variables; [`Scalar`] is any of these.
+//! - Code written for `num_traits::Float` takes them all. With feature `nalgebra` they are elements of that crate's matrices
+//!   (`RealField`), with feature `ndarray` of that crate's arrays.
 //!
 //! Rules come from the one table that the compiler has; values from the same elementary functions
 //! ([`wengert_math`]).
 //!
 //! Reading order: `nodes` (the list), `var` (what is recorded), `recorder` (how), `sweep` (what is made of it), `nested` (the same with
-//! variables in place of numbers), then this file; `compress` and `fuse` (smaller
-//! recordings), `statements`, `rolling` and `program` (recordings as programs), `inspect`; `number` (the rule table as numbers), `guard`, `outside`, `error`.
+//! variables in place of numbers), then this file; `compress` and `fuse` (smaller recordings), `statements`, `rolling` and
+//! `program` (recordings as programs), `inspect`; `number` (the rule table as numbers), `guard`, `outside`, `error`; `scalar`, `dual`,
+//! `jet` and `series` (derivatives that are carried along), `methods` and `operators` (what all have), `generic`, `nalgebras` and
+//! `ndarrays` (the traits of other crates).
 
 mod adjoints;
 mod compress;
+mod dual;
 mod error;
 mod functions;
 mod fuse;
+mod generic;
 mod guard;
 mod inspect;
+mod jet;
+mod methods;
+#[cfg(feature = "nalgebra")]
+mod nalgebras;
+#[cfg(feature = "ndarray")]
+mod ndarrays;
 mod nested;
 mod nodes;
 mod number;
+mod operators;
 mod outside;
 mod program;
 mod recorder;
 mod rolling;
+mod scalar;
+mod series;
 mod statements;
 mod stats;
 mod sweep;
@@ -58,11 +74,14 @@ mod var;
 
 pub use adjoints::Adjoints;
 pub use compress::{Compressed, Compression};
+pub use dual::{Dual, derivative, jvp};
 pub use error::{Error, Misuse, MisuseKind};
 pub use functions::{grad, hessian, hvp, jacobian, third, value_and_grad};
 pub use inspect::{Audit, LineCost, Lines, Row, Table};
+pub use jet::{Jet, derivatives, taylor};
 pub use nested::VarAdjoints;
 pub use outside::Outside;
+pub use scalar::Scalar;
 pub use stats::Stats;
 pub use var::Var;
 

@@ -113,7 +113,7 @@ impl Elementary for Number {
 }
 
 /// What the table's expressions ask of a type, in terms of the table's own rows.
-pub(super) trait Elementary:
+pub trait Elementary:
     Copy
     + Add<Output = Self>
     + Sub<Output = Self>
@@ -125,6 +125,7 @@ pub(super) trait Elementary:
     + Mul<f64, Output = Self>
 {
     /// The value of a row.
+    #[track_caller]
     fn row(row: Prim, inputs: [Self; 3]) -> Self;
     /// A number, as a value of the kind this is.
     fn constant(self, c: f64) -> Self;

@@ -1,6 +1,7 @@
 //! The variable: a number that is on a tape.
 
 use super::error::{Error, Misuse, remembered};
+use super::methods::methods;
 use super::number::Elementary;
 use super::recorder::{self, CONSTANT, MISUSED, binary, unary};
 use std::cmp::Ordering;
@@ -328,170 +329,23 @@ macro_rules! with_numbers {
 }
 with_numbers!(lt, le, gt, ge);
 
-macro_rules! functions {
-    ($($(#[$doc:meta])* $method:ident $row:ident;)*) => {
-        impl Var {
-            $(
-                $(#[$doc])*
-                #[inline]
-                #[track_caller]
-                pub fn $method(self) -> Var {
-                    unary(Prim::$row, self)
-                }
-            )*
-        }
-    };
-    (two $($(#[$doc:meta])* $method:ident $row:ident;)*) => {
-        impl Var {
-            $(
-                $(#[$doc])*
-                #[inline]
-                #[track_caller]
-                pub fn $method(self, other: impl Into<Var>) -> Var {
-                    binary(Prim::$row, self, other.into())
-                }
-            )*
-        }
-    };
-}
-functions! {
-    /// The absolute value; its derivative is 0 at 0.
-    abs Abs;
-    /// The square root.
-    sqrt Sqrt;
-    /// The cube root.
-    cbrt Cbrt;
-    /// e to the power.
-    exp Exp;
-    /// 2 to the power.
-    exp2 Exp2;
-    /// `exp(x) - 1`, exact near 0.
-    exp_m1 Expm1;
-    /// The natural logarithm.
-    ln Log;
-    /// The logarithm to base 2.
-    log2 Log2;
-    /// The logarithm to base 10.
-    log10 Log10;
-    /// `ln(1 + x)`, exact near 0.
-    ln_1p Log1p;
-    /// Sine.
-    sin Sin;
-    /// Cosine.
-    cos Cos;
-    /// Tangent.
-    tan Tan;
-    /// Arc sine.
-    asin Asin;
-    /// Arc cosine.
-    acos Acos;
-    /// Arc tangent.
-    atan Atan;
-    /// Hyperbolic sine.
-    sinh Sinh;
-    /// Hyperbolic cosine.
-    cosh Cosh;
-    /// Hyperbolic tangent.
-    tanh Tanh;
-    /// Inverse hyperbolic sine.
-    asinh Asinh;
-    /// Inverse hyperbolic cosine.
-    acosh Acosh;
-    /// Inverse hyperbolic tangent.
-    atanh Atanh;
-    /// The largest integer not above; its derivative is 0.
-    floor Floor;
-    /// The smallest integer not below; its derivative is 0.
-    ceil Ceil;
-    /// The nearest integer, halves to the even one; its derivative is 0.
-    round_ties_even Round;
-    /// The integer part; its derivative is 0.
-    trunc Trunc;
-    /// -1, 0 or 1; its derivative is 0.
-    sign Sign;
-    /// `max(x, 0)`; its derivative is 0 at 0.
-    relu Relu;
-    /// `1 / (1 + exp(-x))`.
-    sigmoid Sigmoid;
-    /// `ln(1 + exp(x))`.
-    softplus Softplus;
-    /// The error function.
-    erf Erf;
-    /// `1 - erf(x)`.
-    erfc Erfc;
-    /// The distribution function of the normal distribution.
-    norm_cdf NormCdf;
-    /// The inverse of the distribution function of the normal distribution.
-    norm_inv NormInv;
-    /// The logarithm of the gamma function's absolute value.
-    ln_gamma LGamma;
-    /// The value, through which no derivative passes.
-    stop_gradient StopGradient;
-    /// The value, 0 where it is subnormal.
-    flush Flush;
-}
-functions! { two
-    /// The angle of the point `(other, self)`.
-    atan2 Atan2;
-    /// The root of the sum of squares, without overflow.
-    hypot Hypot;
-    /// The power; see [`Var::powi`] for integers.
-    powf Pow;
-    /// The lesser; a tie's derivative goes to the other.
-    min Min;
-    /// The greater; a tie's derivative goes to the other.
-    max Max;
-    /// The absolute value of this with the sign of the other.
-    copysign CopySign;
-    /// `ln(exp(x) + exp(y))`, without overflow.
-    logaddexp LogAddExp;
-    /// `x ln(y)`, 0 where `x` is 0.
-    xlogy XLogY;
-}
+methods! { [] Var, unary, binary, ternary }
 
-impl Var {
-    /// A power with an integer.
-    #[inline]
-    #[track_caller]
-    pub fn powi(self, n: i32) -> Var {
-        binary(Prim::PowI, self, Var::constant(f64::from(n)))
-    }
-
-    /// `self * a + b`, rounded once.
-    #[track_caller]
-    pub fn mul_add(self, a: impl Into<Var>, b: impl Into<Var>) -> Var {
-        recorder::apply(Prim::Fma, [self, a.into(), b.into()], Location::caller())
-    }
-
-    /// The value within bounds.
-    #[track_caller]
-    pub fn clamp(self, low: impl Into<Var>, high: impl Into<Var>) -> Var {
-        recorder::apply(Prim::Clamp, [self, low.into(), high.into()], Location::caller())
-    }
-
-    /// `1 / self`.
-    #[inline]
-    #[track_caller]
-    pub fn recip(self) -> Var {
-        Var::constant(1.0) / self
-    }
-
-    /// Sine and cosine.
-    #[track_caller]
-    pub fn sin_cos(self) -> (Var, Var) {
-        (self.sin(), self.cos())
-    }
-
-    /// The polygamma function of order `n`: the derivative of order `n + 1` of [`Var::ln_gamma`].
-    #[track_caller]
-    pub fn polygamma(self, n: u32) -> Var {
-        binary(Prim::PolyGamma, Var::constant(f64::from(n)), self)
-    }
+/// A row of three inputs.
+#[track_caller]
+fn ternary(row: Prim, inputs: [Var; 3]) -> Var {
+    recorder::apply(row, inputs, Location::caller())
 }
 
 impl Elementary for Var {
+    #[track_caller]
     fn row(row: Prim, inputs: [Var; 3]) -> Var {
-        recorder::apply(row, inputs, Location::caller())
+        let [a, b, _] = inputs;
+        match row.slope_count() {
+            1 => unary(row, a),
+            2 => binary(row, a, b),
+            _ => ternary(row, inputs),
+        }
     }
     fn constant(self, c: f64) -> Var {
         Var::constant(c)
