@@ -123,7 +123,7 @@ fn every_part_that_repeats_is_a_loop_of_its_own() {
     // Inputs in turn.
     let mut sum = x[0];
     for x in &x {
-        sum = sum + (x - 0.5) * (x - 0.5);
+        sum += (x - 0.5) * (x - 0.5);
     }
     // What two iterations before gave.
     let (mut a, mut b) = (sum, x[1]);
@@ -254,8 +254,8 @@ impl Chance {
 }
 
 /// A few operations on what is there, the same each time: a state of numbers, inputs, what was before.
-fn block(chance: &mut Chance, state: &mut Vec<Var>, x: &[Var], turn: usize) {
-    let mut all = state.clone();
+fn block(chance: &mut Chance, state: &mut [Var], x: &[Var], turn: usize) {
+    let mut all = state.to_vec();
     for _ in 0..3 + chance.below(12) {
         let (a, b) = (all[chance.below(all.len())], all[chance.below(all.len())]);
         let from = [a, b, x[chance.below(x.len())], x[turn % x.len()]];
