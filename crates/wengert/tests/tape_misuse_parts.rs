@@ -251,7 +251,7 @@ fn a_replay_of_partials() {
     let y = tape.preaccumulate(&[before], |x| vec![x[0].sin()]).unwrap()[0];
     let z = y * before;
     let text = tape.replay(&[(x, 2.0)], &[z]).unwrap_err().to_string();
-    assert!(text.contains("preaccumulated parts cannot be replayed"), "{text}");
+    assert!(text.contains("parts cannot be replayed"), "{text}");
     let expected = 3.0 * (3f64.sin() + 3.0 * 3f64.cos());
     assert!((z.backward().unwrap().wrt(x).unwrap() - expected).abs() < 1e-14);
 }
