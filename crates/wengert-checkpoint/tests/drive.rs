@@ -425,6 +425,14 @@ fn a_disk_beside_little_memory() {
             }
         }
     }
+    // While others write, a disk is worth it for slower steps only.
+    for pause in [1, 4, 16, 64].map(Duration::from_millis) {
+        if written == 0 {
+            let disk = Disk::new(&folder, 100 * (48 + 48), 5).unwrap();
+            let map = Map { pause, ..Map::new(5, 100, SAME) };
+            written += gradient_on(map, 8 * (48 + 32), false, Some(disk)).unwrap().1.written;
+        }
+    }
     assert!(written > 0);
 }
 
