@@ -26,6 +26,9 @@ const FEW_SUMS: u64 = 50_000;
 /// Nanoseconds to begin with a range of steps.
 const BEGIN: u64 = 300;
 
+/// A table for a disk may always have so many entries, some kilobytes: without one, states on disk lie where they are of no use.
+const LEAST_ENTRIES: u64 = 128;
+
 /// What a state on disk may cost, as a part of what lies between two.
 const FOR_DISK: u64 = 20;
 
@@ -177,7 +180,7 @@ impl Plan {
             let per_unit =
                 Times { disk_store: disk.write, disk_load: disk.read, ..per_unit(&times, unit) };
             // A table of so many sums has at most the two thirds power of that as entries.
-            let entries = effort.bytes / 32;
+            let entries = (effort.bytes / 32).max(LEAST_ENTRIES);
             let sums = effort.sums.min(entries.saturating_mul(entries.isqrt()));
             let on_disk = most(disk.slots);
             let with_disk = TwoLevel::with_effort(groups, slots, on_disk, &per_unit, sums)?;

@@ -403,7 +403,7 @@ fn a_loop_that_changes_is_found_out() {
 #[test]
 fn a_disk_beside_little_memory() {
     let folder = std::env::temp_dir().join(format!("wengert-drive-{}", std::process::id()));
-    let mut written = 0;
+    let mut written = [0; 2];
     for known in [true, false] {
         for (width, ends) in [(3, 7), (5, 100), (40, 700), (300, 90)] {
             let (wanted, _) = gradient(Map::new(width, ends, SAME), u64::MAX, known).unwrap();
@@ -419,13 +419,22 @@ fn a_disk_beside_little_memory() {
                 let (bits, done) = gradient_on(map, memory, known, Some(disk))
                     .unwrap_or_else(|e| panic!("{e}: {ends} steps of {width} in {memory}"));
                 assert_eq!(bits, wanted, "{ends} steps of {width} in {memory}");
-                written += done.written;
+                written[usize::from(known)] += done.written;
                 // Nothing is left.
                 assert!(!folder.exists());
             }
         }
     }
-    assert!(written > 0);
+    // While others write, a disk is worth it for slower steps only.
+    for (pause, known) in [1, 4, 16, 64].into_iter().flat_map(|ms| [(ms, false), (ms, true)]) {
+        if written[usize::from(known)] == 0 {
+            let disk = Disk::new(&folder, 100 * (48 + 48), 5).unwrap();
+            let map = Map { pause: Duration::from_millis(pause), ..Map::new(5, 100, SAME) };
+            let (_, done) = gradient_on(map, 8 * (48 + 32), known, Some(disk)).unwrap();
+            written[usize::from(known)] += done.written;
+        }
+    }
+    assert!(written[0] > 0 && written[1] > 0, "{written:?}");
 }
 
 /// Memory that becomes less while the loop runs.

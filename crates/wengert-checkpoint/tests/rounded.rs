@@ -572,6 +572,15 @@ fn a_disk_beside_little_memory() {
             assert!(!folder.exists());
         }
     }
+    // While others write, a disk is worth it for slower steps only.
+    for pause in [4, 16, 64].map(Duration::from_millis) {
+        if written == 0 {
+            let disk = Disk::new(&folder, 50 * 240, 5).unwrap();
+            let ring = Ring { pause, ..Ring::new(TANH, 0.69, 41, 50) };
+            let begun = Run::new(2_600, None, None).keeping(Precision::F32).with_disk(disk);
+            written += run(ring, begun).unwrap().done.written;
+        }
+    }
     assert!(written > 0);
 }
 
