@@ -28,45 +28,35 @@ pub struct Row {
 }
 
 impl Row {
+    /// Its measured numbers, with their names.
+    fn numbers(&self) -> [(&'static str, f64); 6] {
+        [
+            ("ns_per_op", self.ns_per_op),
+            ("record_ns", self.record_ns),
+            ("reverse_ns", self.reverse_ns),
+            ("replay_ns", self.replay_ns),
+            ("bytes_per_op", self.bytes_per_op),
+            ("ratio_to_primal", self.ratio_to_primal),
+        ]
+    }
+
     /// The row as a JSON object.
     pub fn json(&self) -> String {
-        let Row {
-            name,
-            ops,
-            ns_per_op,
-            record_ns,
-            reverse_ns,
-            replay_ns,
-            bytes_per_op,
-            ratio_to_primal,
-        } = self;
-        format!(
-            "{{\"name\": \"{name}\", \"ops\": {ops}, \"ns_per_op\": {ns_per_op:.3}, \"record_ns\": {record_ns:.3}, \"reverse_ns\": {reverse_ns:.3}, \"replay_ns\": {replay_ns:.3}, \"bytes_per_op\": {bytes_per_op:.2}, \"ratio_to_primal\": {ratio_to_primal:.2}}}"
-        )
+        let numbers = self.numbers().map(|(name, number)| format!("\"{name}\": {number:.3}"));
+        format!("{{\"name\": \"{}\", \"ops\": {}, {}}}", self.name, self.ops, numbers.join(", "))
     }
 
     /// The row as a line of a table.
     pub fn line(&self) -> String {
-        let Row {
-            name,
-            ops,
-            ns_per_op,
-            record_ns,
-            reverse_ns,
-            replay_ns,
-            bytes_per_op,
-            ratio_to_primal,
-        } = self;
-        format!(
-            "{name:<6} {ops:>10} {ns_per_op:>9.2} {record_ns:>10.2} {reverse_ns:>10.2} {replay_ns:>10.2} {bytes_per_op:>9.1} {ratio_to_primal:>9.1}"
-        )
+        let numbers = self.numbers().map(|(_, number)| format!("{number:>10.2}"));
+        format!("{:<6} {:>10} {}", self.name, self.ops, numbers.join(" "))
     }
 }
 
 /// What stands above the lines.
 pub fn heading() -> String {
     format!(
-        "{:<6} {:>10} {:>9} {:>10} {:>10} {:>10} {:>9} {:>9}",
+        "{:<6} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}",
         "", "entries", "ns each", "record ns", "reverse ns", "replay ns", "bytes", "ratio"
     )
 }
