@@ -8,7 +8,7 @@ const TAPE: Tests = &[(WHOLE, "tape")];
 pub(super) const FAULTS: &[Fault] = &[
     Fault {
         name: "tape-rewound-variable",
-        file: "crates/wengert/src/tape/recorder.rs",
+        file: "crates/wengert/src/tape/recording.rs",
         from: "found.is_some_and(|segment| (segment.start..segment.end).contains(&x.index()))",
         to: "found.is_some()",
         tests: TAPE,
@@ -43,9 +43,9 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         name: "tape-replay-not-undone",
-        file: "crates/wengert/src/tape/mod.rs",
-        from: "                let _ = sweep::replay(recording);\n",
-        to: "",
+        file: "crates/wengert/src/tape/replay.rs",
+        from: "        let _ = replay(self.recording, Some(&self.outputs));",
+        to: "        let _ = &self.outputs;",
         tests: TAPE,
     },
     Fault {

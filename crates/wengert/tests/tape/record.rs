@@ -69,6 +69,7 @@ fn several_adjoints_at_once() {
 fn branches_that_go_the_other_way() {
     let tape = Tape::new().guarded();
     let x = tape.var(0.5);
+    let early = (x * 3.0).sin();
     let mut y = x;
     let mut rounds = 0;
     while y < 10.0 {
@@ -76,9 +77,12 @@ fn branches_that_go_the_other_way() {
         rounds += 1;
     }
     assert_eq!(rounds, 5);
+    let z = y * early;
     assert_eq!(tape.stats().comparisons, 6);
     assert_eq!(tape.replay(&[(x, 0.6)], &[y]).unwrap(), [19.2]);
+    let before = z.backward().unwrap().wrt(x).unwrap();
     let error = tape.replay(&[(x, 1.0)], &[y]).unwrap_err();
+    assert_eq!(z.backward().unwrap().wrt(x).unwrap(), before);
     let Error::OtherBranch { number, was, place } = error.clone() else { panic!("{error}") };
     assert_eq!((number, was), (4, true));
     let place = place.unwrap();
