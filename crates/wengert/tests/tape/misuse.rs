@@ -1,11 +1,9 @@
 //! What must not be done with variables, tapes and what sweeps give: every case is an error that says what is wrong, in which line,
 //! and the way out. None is a panic, a number that is wrong, or a variable taken for another one.
 
-mod told;
-
+use crate::told::*;
 use std::cell::{Cell, RefCell};
 use std::sync::mpsc;
-use told::*;
 use wengert::tape::{Adjoints, Position, Tape, Var, grad, hessian, hvp, jacobian};
 
 // Variables that are none any more.
@@ -79,7 +77,7 @@ fn what_comes_of_a_misuse_remembers_the_first_line() {
     let wrong = old + 1.0;
     let y = (wrong * x).sin() + x;
     let text = y.backward().unwrap_err().to_string();
-    assert!(text.contains(&format!("tape_misuse.rs:{line}")), "{text}");
+    assert!(text.contains(&format!("misuse.rs:{line}")), "{text}");
     says(tape.reverse(&[(y, 1.0)]), &STALE);
     says(tape.call(Twice, &[y]), &STALE);
     says(x.backward().unwrap().wrt(y), &STALE);

@@ -1,5 +1,4 @@
 //! How errors of the tape are looked at: what is wrong, in which line, and the way out.
-#![allow(dead_code)] // Each test uses some of it.
 
 use wengert::tape::{Error, Outside};
 
@@ -11,7 +10,7 @@ pub(crate) fn says<T>(result: Result<T, Error>, words: &[&str]) {
         Err(error) => error.to_string(),
     };
     println!("{text}");
-    assert!(text.contains("tests/tape_misuse"), "no line: {text}");
+    assert!(text.contains("tests/tape/misuse"), "no line: {text}");
     for word in words {
         assert!(text.contains(word), "no `{word}`: {text}");
     }

@@ -17,7 +17,7 @@ fn entries_as_a_table() {
     let text = table.to_string();
     println!("{text}");
     assert!(text.lines().nth(4).unwrap().contains("fma        %0, %1, %2"), "{text}");
-    assert!(text.contains(&format!("tape_inspect.rs:{line}")), "{text}");
+    assert!(text.contains(&format!("inspect.rs:{line}")), "{text}");
     assert_eq!(tape.table(1..3).rows.len(), 2);
     assert_eq!(tape.table(100..).rows.len(), 0);
     // A tape without lines has the same table without them.

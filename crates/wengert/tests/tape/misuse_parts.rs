@@ -1,12 +1,10 @@
 //! What must not be done with functions that have derivatives of their own, replays, regions, loops, solves and fixed points: every
 //! case is an error that says what is wrong, in which line, and the way out.
 
-mod told;
-
+use crate::told::*;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
-use told::*;
 use wengert::tape::{Error, Outside, Tape, Var, grad};
 
 // Functions with derivatives of their own.
