@@ -20,7 +20,8 @@ type Tests = &'static [&'static [&'static str]];
 const ADDRESS: Tests = &[
     &["-p", "wengert-runtime", "--lib", "--tests", "--", "--skip", "prims::"],
     &["-p", "wengert", "--test", "batch"],
-    &["-p", "wengert", "--test", "tape"],
+    // One of them forgets a tape on purpose, which is a leak.
+    &["-p", "wengert", "--test", "tape", "--", "--skip", "a_tape_that_was_forgotten"],
     &["-p", "wengert-math"],
 ];
 
