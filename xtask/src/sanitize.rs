@@ -57,9 +57,11 @@ const MEMCHECK: Tests = &[
         "tape",
         "--",
         "--skip",
-        "random_programs",
+        "random",
         "--skip",
         "a_long_chain",
+        "--skip",
+        "what_is_exact",
     ],
 ];
 
