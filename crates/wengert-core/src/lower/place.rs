@@ -7,7 +7,8 @@ use crate::arrays;
 use crate::ir::{Elem, Op, Type, Value};
 use crate::ops::{ArrayOp, Check, Prim};
 use crate::span::{Diagnostic, Span};
-use crate::surface::tree::{Expr, ExprKind, Index, UnaryOp};
+use crate::surface::names::EXACT_INDEX;
+use crate::surface::tree::{Callee, Expr, ExprKind, Index, UnaryOp};
 use std::rc::Rc;
 
 /// What an index expression names.
@@ -32,7 +33,8 @@ pub(super) enum Place {
 
 /// One index, evaluated.
 enum At {
-    One(Value, Span),
+    /// A place, and whether it is counted from the end where it is negative.
+    One(Value, Span, bool),
     Slice { start: Option<Value>, stop: Option<Value>, step: Option<Value>, span: Span },
     Many(Value, Span),
     Mask(Value, Span),
@@ -232,7 +234,7 @@ impl Lowering<'_> {
         }
         let many = ats.iter().filter(|a| matches!(a, At::Many(..))).count();
         let numbers = ats.iter().map(|a| match a {
-            At::One(v, _) | At::Many(v, _) => Some(*v),
+            At::One(v, ..) | At::Many(v, _) => Some(*v),
             _ => None,
         });
         if many > 0
@@ -266,9 +268,9 @@ impl Lowering<'_> {
                     kept.push(*axis);
                     continue;
                 }
-                Some(At::One(i, at)) => {
+                Some(At::One(i, at, wraps)) => {
                     self.b.at(*at);
-                    let i = self.wrapped_index(count, *i);
+                    let i = if *wraps { self.wrapped_index(count, *i) } else { *i };
                     if view.part.is_none() && element {
                         // The load or store itself looks whether it exists.
                         Pick::At(i)
@@ -370,10 +372,14 @@ impl Lowering<'_> {
     fn evaluated(&mut self, index: &Index) -> Lowered<At> {
         Ok(match index {
             Index::At(e) => {
+                let (e, wraps) = match exact_index(e) {
+                    Some(inner) => (inner, false),
+                    None => (e, true),
+                };
                 let operand = self.expr(e)?;
                 let v = self.value(&operand, e.span)?;
                 match self.b.ty(v) {
-                    Type::I64 => At::One(v, e.span),
+                    Type::I64 => At::One(v, e.span, wraps),
                     Type::Array(Elem::I64, 1) => At::Many(v, e.span),
                     Type::Array(Elem::Bool, _) => At::Mask(v, e.span),
                     ty => {
@@ -453,6 +459,16 @@ impl Lowering<'_> {
             return Err(Diagnostic::new("index-out-of-range", message).label(span, "here"));
         }
         Ok(Place::Item(elements.swap_remove(at as usize).0))
+    }
+}
+
+/// The place behind [`EXACT_INDEX`].
+fn exact_index(e: &Expr) -> Option<&Expr> {
+    match &e.kind {
+        ExprKind::Call { callee: Callee::Builtin(name), args, .. } if name.text == EXACT_INDEX => {
+            args.first()
+        }
+        _ => None,
     }
 }
 

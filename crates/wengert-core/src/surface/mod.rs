@@ -6,10 +6,11 @@
 //! what the language allows but differentiation here does not, with a span and a way out.
 //!
 //! Reading order: [`tree`] (the data), [`names`] (library names and imports), `unsupported` (the
-//! catalogue of refused constructs), [`python`] (text to tree; all that knows the parser), [`mod@print`]
-//! (tree to text).
+//! catalogue of refused constructs), `python` and `rust` (text to tree, each the only place that knows its
+//! parser, and each behind a feature of its name), [`mod@print`] (tree to text).
 //!
 //! ```
+//! # #[cfg(feature = "python")] {
 //! # use wengert_core::surface::{python, tree::StmtKind};
 //! let module = python::parse("def square(x):\n    return x * x\n").unwrap();
 //! assert_eq!(module.functions[0].name.text, "square");
@@ -17,15 +18,20 @@
 //!
 //! let errors = python::parse("def f(x):\n    return [y for y in x]\n").unwrap_err();
 //! assert_eq!(errors[0].code, "unsupported-syntax");
+//! # }
 //! ```
 
 pub mod names;
 pub mod print;
+#[cfg(feature = "python")]
 pub mod python;
+#[cfg(feature = "rust")]
+pub mod rust;
 pub mod tree;
+#[cfg(any(feature = "python", feature = "rust"))]
 mod unsupported;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "python"))]
 mod tests;
 
 pub use names::Imports;

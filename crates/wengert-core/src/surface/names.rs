@@ -222,6 +222,9 @@ const RESERVED: &[(&str, &str)] = &[
     ("random.",             "draw the numbers outside, and pass them as an array"),
 ];
 
+/// Around an index: it is never counted from the end. Only front ends write it, and only as an index.
+pub const EXACT_INDEX: &str = "rust.index";
+
 /// Members that go by their own name. Any other is left for lowering to report.
 #[rustfmt::skip]
 pub const MEMBERS: &[(Library, &[&str])] = &[

@@ -6,6 +6,7 @@
 //! Reading order: the table below, [`arguments`], [`numbers`], then the others.
 
 mod arguments;
+mod exact;
 mod make;
 mod methods;
 mod numbers;
@@ -188,7 +189,8 @@ impl Lowering<'_> {
         keywords: &'e [Keyword],
         span: Span,
     ) -> Lowered<Operand> {
-        let found = FUNCTIONS.iter().find(|(canonical, ..)| *canonical == name);
+        let all = FUNCTIONS.iter().chain(exact::FUNCTIONS);
+        let found = all.into_iter().find(|(canonical, ..)| *canonical == name);
         if let Some((name, params, lower)) = found {
             let given = arrange(name, params, args, keywords, span)?;
             return lower(self, &given);

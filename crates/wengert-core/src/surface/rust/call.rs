@@ -1,0 +1,134 @@
+//! Calls of functions of the text.
+
+use super::types::{Mode, RustType, Signature};
+use super::value::{How, Place, Ty, Val, named};
+use super::{Converter, Made};
+use crate::span::{Diagnostic, Span};
+use crate::surface::tree::{Callee as Called, Expr, ExprKind, Name, StmtKind, Target};
+
+/// A function that can be called.
+#[derive(Debug)]
+pub(super) struct Callee {
+    /// Its name in the tree.
+    pub(super) name: String,
+    pub(super) signature: Signature,
+    /// Which parameters are variables that the function changes.
+    pub(super) mutable: Vec<bool>,
+}
+
+impl<'a> Converter<'a> {
+    /// A call of a function of the text.
+    pub(super) fn call(
+        &mut self,
+        callee: &Callee,
+        args: &[&'a syn::Expr],
+        at: Span,
+        span: Span,
+    ) -> Made<Val<'a>> {
+        let signature = &callee.signature;
+        if args.len() != signature.params.len() {
+            let (n, s) = (signature.params.len(), if signature.params.len() == 1 { "" } else { "s" });
+            let message =
+                format!("`{}` takes {n} argument{s}, but {} are given", signature.name, args.len());
+            return Err(Diagnostic::new("argument-count", message)
+                .label(span, "this call")
+                .label(signature.span, "defined here"));
+        }
+        let mut pending = super::expr::Pending::default();
+        for (arg, param) in args.iter().zip(&signature.params) {
+            let want = param.ty.ty();
+            let val = self.expr(arg, Some(&want))?;
+            let arg_span = self.at(*arg);
+            let val = match (param.mode, val) {
+                (Mode::RefMut, val @ Val::Alias(..)) => val,
+                (Mode::RefMut, val) if want.is_scalar() => {
+                    let message = format!("`{}` takes a `&mut` here", signature.name);
+                    return Err(mismatch(message, arg_span, &val.ty().shown())
+                        .help("write `&mut` before the argument"));
+                }
+                (_, val) => val,
+            };
+            let val = self.fitted(val, &want, arg_span)?;
+            self.next(&mut pending, val)?;
+        }
+        self.called(callee, pending.done(), at, span)
+    }
+
+    /// A call with arguments that have been evaluated.
+    pub(super) fn called(
+        &mut self,
+        callee: &Callee,
+        args: Vec<Val<'a>>,
+        at: Span,
+        span: Span,
+    ) -> Made<Val<'a>> {
+        let signature = &callee.signature;
+        let mut values = Vec::new();
+        let mut written: Vec<Option<Place>> = Vec::new();
+        for (k, (val, param)) in args.into_iter().zip(&signature.params).enumerate() {
+            if param.mode == Mode::RefMut {
+                written.push(match &val {
+                    Val::Alias(place, _) => Some(place.clone()),
+                    _ => None,
+                });
+            }
+            for leaf in val.leaves() {
+                let changes = callee.mutable.get(k).copied().unwrap_or(false);
+                let copied = param.mode == Mode::Value && changes && leaf.how != How::Fresh;
+                values.push(if copied { self.taken_over(leaf).e } else { leaf.e });
+            }
+        }
+        let name = Name { text: callee.name.clone(), span: at };
+        let kind = ExprKind::Call { callee: Called::Function(name), args: values, keywords: Vec::new() };
+        let call = Expr { kind, span };
+        let result = signature.result.leaves();
+        if written.iter().all(Option::is_none) && result.is_empty() {
+            self.emit(StmtKind::Call(call), span);
+            return Ok(Val::Unit);
+        }
+        if written.is_empty() && result.len() == 1 {
+            return Ok(shaped(&signature.result, &mut vec![call].into_iter()));
+        }
+        let mut targets = Vec::new();
+        let mut made = Vec::new();
+        for _ in &result {
+            let text = self.fresh("t");
+            made.push(named(&text, span));
+            targets.push(Target::Name(Name { text, span }));
+        }
+        for place in written {
+            targets.push(match place {
+                Some(place) => place.target(),
+                None => Target::Name(Name { text: self.fresh("t"), span }),
+            });
+        }
+        let target = match targets.len() {
+            1 => targets.remove(0),
+            _ => Target::Tuple { elements: targets, span },
+        };
+        self.assign(target, call, span);
+        Ok(shaped(&signature.result, &mut made.into_iter()))
+    }
+}
+
+/// Values in the shape of a type.
+fn shaped<'a>(ty: &RustType, values: &mut impl Iterator<Item = Expr>) -> Val<'a> {
+    match ty {
+        RustType::Unit => Val::Unit,
+        RustType::Tuple(all) => Val::Tuple(all.iter().map(|t| shaped(t, values)).collect()),
+        other => match values.next() {
+            Some(e) => Val::of(e, other.ty()),
+            None => Val::Unit,
+        },
+    }
+}
+
+/// The error for a value of another type.
+pub(super) fn mismatch(message: String, at: Span, found: &str) -> Diagnostic {
+    Diagnostic::new("type", message).label(at, format!("this is `{found}`"))
+}
+
+/// The error for a value that is not of the type that is needed.
+pub(super) fn expected(want: &Ty, found: &Ty, at: Span) -> Diagnostic {
+    mismatch(format!("`{}` is needed here", want.shown()), at, &found.shown())
+}

@@ -1,0 +1,196 @@
+//! Rust functions to the surface tree.
+//!
+//! [`parse`] reads text; [`convert`] reads what a macro was given. Both give the same tree that Python text
+//! gives, and a [`Signature`] for each function, which says what its types are in Rust.
+//!
+//! Rust is typed and scoped by blocks, the tree is neither. So the walk keeps a type for every variable and
+//! expression (`value`), renames what is shadowed (`scope`), takes tuples apart into their elements, and turns
+//! expressions that hold statements into statements before the one they stand in, in Rust's order of evaluation.
+//! References leave no trace: a `&mut` to a number is another name for the place it refers to. Closures are
+//! written out where they are called.
+//!
+//! # What a function of the tree takes and gives
+//!
+//! Its parameters are those of the Rust function, tuples as their elements. It returns the elements of the
+//! result, then the final value of each `&mut` parameter, in their order ([`Signature::outputs`]).
+//!
+//! # Where programs differ from Rust's
+//!
+//! - All integers have 64 bits. Overflow of 64 bits is an error, as it is in Rust with checks; that of a narrower
+//!   type is not noticed. `u64` and `usize` hold what fits `i64`. Casts to narrower types wrap as in Rust;
+//!   casts of negative numbers to `u64` and `usize` are errors.
+//! - A difference of unsigned integers below zero is an error, except inside an index, where the index is.
+//! - `f64::min` and `max` leave a NaN aside as in Rust; where both are equal the derivative is the argument's,
+//!   not the receiver's.
+//! - `powi` and `powf` with a constant whole exponent are repeated multiplication. Elementary functions are
+//!   wengert's own, equal to the bit on every machine; Rust leaves theirs to the system.
+//! - Products and sums may be fused, which rounds once where Rust rounds twice.
+//! - What a panic says is the text of its first argument, without values in it.
+//!
+//! Reading order: `spans`, `types`, `value`, `scope`; `item`, `stmt`, `pattern`, `place`, `expr`, `number`, `cast`,
+//! `array`, `mac`; `flow`, `labels`, `sequence`, `fold`, `closure`, `call`; `no` (what is refused).
+
+mod array;
+mod call;
+mod cast;
+mod closure;
+mod constants;
+mod expr;
+mod flow;
+mod fold;
+mod item;
+mod labels;
+mod mac;
+mod nesting;
+mod no;
+mod number;
+mod pattern;
+mod place;
+mod scope;
+mod sequence;
+mod spans;
+mod stmt;
+mod types;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+use crate::span::{Diagnostic, Span};
+use crate::surface::tree::{Function, MAX_DEPTH, Module, Stmt};
+use labels::Around;
+use scope::Scopes;
+pub use spans::Spans;
+use std::collections::{BTreeSet, HashMap};
+pub use types::{IntKind, Mode, RustType, Signature, SignatureParam};
+use value::Ty;
+
+type Made<T> = Result<T, Diagnostic>;
+
+/// The functions of a text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parsed {
+    /// The tree.
+    pub module: Module,
+    /// The Rust types of its functions, those inside other functions left out.
+    pub signatures: Vec<Signature>,
+}
+
+impl Parsed {
+    /// The signature of the function of this name.
+    pub fn signature(&self, name: &str) -> Option<&Signature> {
+        self.signatures.iter().find(|s| s.name == name)
+    }
+}
+
+/// Converts Rust text to its surface tree. Spans are bytes of the text.
+///
+/// ```
+/// # use wengert_core::surface::rust;
+/// let parsed = rust::parse("fn square(x: f64) -> f64 { x * x }").unwrap();
+/// assert_eq!(parsed.module.functions[0].name.text, "square");
+/// assert_eq!(parsed.signatures[0].result, rust::RustType::F64);
+///
+/// let errors = rust::parse("fn f(s: String) -> f64 { 1.0 }").unwrap_err();
+/// assert_eq!(errors[0].code, "unsupported-type");
+/// ```
+///
+/// # Errors
+///
+/// What in it is not Rust, or cannot be differentiated: one error for each function, in source order.
+pub fn parse(source: &str) -> Result<Parsed, Vec<Diagnostic>> {
+    nesting::check(source).map_err(|error| vec![error])?;
+    let file = syn::parse_file(source).map_err(|error| {
+        let spans = Spans::text(source);
+        error
+            .into_iter()
+            .map(|e| {
+                Diagnostic::new("syntax", e.to_string()).label(spans.look(e.span()), "here")
+            })
+            .collect::<Vec<_>>()
+    })?;
+    let mut spans = Spans::text(source);
+    Converter::new(&mut spans).file(&file.items)
+}
+
+/// Converts a function, and the functions and constants it uses, as a macro is given them. Spans are numbers
+/// of the table `spans`.
+///
+/// # Errors
+///
+/// What cannot be differentiated: one error for each function.
+pub fn convert(
+    function: &syn::ItemFn,
+    helpers: &[syn::Item],
+    spans: &mut Spans,
+) -> Result<Parsed, Vec<Diagnostic>> {
+    let mut items = vec![syn::Item::Fn(function.clone())];
+    items.extend(helpers.iter().cloned());
+    Converter::new(spans).file(&items)
+}
+
+/// The state of the walk.
+struct Converter<'a> {
+    spans: &'a mut Spans,
+    scopes: Scopes<'a>,
+    /// Every identifier of the text and every name made so far.
+    taken: BTreeSet<String>,
+    /// The functions made so far.
+    functions: Vec<Function>,
+    signatures: Vec<Signature>,
+    /// The blocks being filled, outermost first.
+    blocks: Vec<Vec<Stmt>>,
+    /// What `break`, `continue` and `return` leave, outermost first.
+    around: Vec<Around>,
+    /// The function being converted.
+    current: Option<item::Current>,
+    /// What was found out about variables whose type is that of a literal, by where they are declared.
+    hints: HashMap<usize, Ty>,
+    /// Whether a hint was added since the function was begun.
+    learned: bool,
+    /// What stands at the beginning of the function: arrays that are constants.
+    prologue: Vec<Stmt>,
+    depth: u32,
+    /// How many closures have been written out.
+    expansions: usize,
+}
+
+impl<'a> Converter<'a> {
+    fn new(spans: &'a mut Spans) -> Self {
+        Converter {
+            spans,
+            scopes: Scopes::default(),
+            taken: BTreeSet::new(),
+            functions: Vec::new(),
+            signatures: Vec::new(),
+            blocks: Vec::new(),
+            around: Vec::new(),
+            current: None,
+            hints: HashMap::new(),
+            learned: false,
+            prologue: Vec::new(),
+            depth: 0,
+            expansions: 0,
+        }
+    }
+
+    /// Where a piece of syntax stands.
+    fn at(&mut self, of: &impl syn::spanned::Spanned) -> Span {
+        self.spans.of(of)
+    }
+
+    /// Runs `convert` one level deeper.
+    fn deeper<T>(
+        &mut self,
+        at: Span,
+        convert: impl FnOnce(&mut Self) -> Made<T>,
+    ) -> Made<T> {
+        if self.depth == MAX_DEPTH {
+            return Err(nesting::too_deep(at));
+        }
+        self.depth += 1;
+        let result = convert(self);
+        self.depth -= 1;
+        result
+    }
+}
