@@ -5,8 +5,8 @@
 //! its language: it resolves imports and aliases to canonical library names, and it reports
 //! what the language allows but differentiation here does not, with a span and a way out.
 //!
-//! Reading order: [`tree`] (the data), [`names`] (library names and imports), `unsupported` (the
-//! catalogue of refused constructs), `python` and `rust` (text to tree, each the only place that knows its
+//! Reading order: [`tree`] (the data), [`names`] (library names and imports), `construct` and
+//! `unsupported` (what is refused), `python` and `rust` (text to tree, each the only place that knows its
 //! parser, and each behind a feature of its name), [`mod@print`] (tree to text).
 //!
 //! ```
@@ -21,6 +21,8 @@
 //! # }
 //! ```
 
+#[cfg(any(feature = "python", feature = "rust"))]
+mod construct;
 pub mod names;
 pub mod print;
 #[cfg(feature = "python")]
@@ -28,7 +30,7 @@ pub mod python;
 #[cfg(feature = "rust")]
 pub mod rust;
 pub mod tree;
-#[cfg(any(feature = "python", feature = "rust"))]
+#[cfg(feature = "python")]
 mod unsupported;
 
 #[cfg(all(test, feature = "python"))]

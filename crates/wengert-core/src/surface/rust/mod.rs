@@ -175,7 +175,7 @@ impl<'a> Converter<'a> {
     }
 
     /// Where a piece of syntax stands.
-    fn at(&mut self, of: &impl syn::spanned::Spanned) -> Span {
+    fn at(&mut self, of: &impl quote::ToTokens) -> Span {
         self.spans.of(of)
     }
 

@@ -5,6 +5,7 @@
 
 use crate::span::Span;
 use proc_macro2::Span as Token;
+use quote::ToTokens;
 use syn::spanned::Spanned;
 
 /// How places of syntax become spans of the tree.
@@ -47,6 +48,12 @@ impl Spans {
         Some((first.0, last.1))
     }
 
+    /// The token, or where spans can be joined the tokens, to put a compiler's error at.
+    pub fn token(&self, span: Span) -> Option<Token> {
+        let (first, last) = self.tokens(span)?;
+        Some(first.join(last).unwrap_or(first))
+    }
+
     /// The place of a token.
     pub(super) fn look(&self, token: Token) -> Span {
         match &self.way {
@@ -56,13 +63,18 @@ impl Spans {
     }
 
     /// The place of a piece of syntax.
-    pub(super) fn of(&mut self, syntax: &impl Spanned) -> Span {
-        let whole = syntax.span();
+    pub(super) fn of(&mut self, syntax: &impl ToTokens) -> Span {
         match &mut self.way {
             // Outside macros spans can be joined.
-            Way::Bytes(length) => bytes(whole, whole, *length),
+            Way::Bytes(length) => {
+                let whole = syntax.span();
+                bytes(whole, whole, *length)
+            }
             Way::Table(entries) => {
-                entries.push((whole, whole));
+                let mut tokens = syntax.to_token_stream().into_iter();
+                let first = tokens.next().map_or_else(Token::call_site, |t| t.span());
+                let last = tokens.last().map_or(first, |t| t.span());
+                entries.push((first, last));
                 let k = entries.len() as u32 - 1;
                 Span { start: k, end: k }
             }
