@@ -203,7 +203,8 @@ fn build(folder: &Path, main: &str) -> String {
     let manifest = format!(
         "[package]\nname = \"programs\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
          wengert-core = {{ path = {:?}, default-features = false }}\nwengert-math = {{ path = {:?} }}\n\n\
-         [profile.dev]\nopt-level = 1\ndebug = false\nincremental = false\n",
+         [profile.dev]\ndebug = false\nincremental = false\n\n\
+         [profile.dev.package.\"*\"]\nopt-level = 1\n",
         crates.join("wengert-core"),
         crates.join("wengert-math"),
     );
@@ -229,7 +230,7 @@ fn random_programs_have_the_bits_of_the_interpreter() {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs());
     let start = number("WENGERT_SEED").unwrap_or(now);
     println!("WENGERT_SEED={start}");
-    let count = number("WENGERT_PROGRAMS").unwrap_or(60);
+    let count = number("WENGERT_PROGRAMS").unwrap_or(100);
     let mut programs = Programs::default();
     for k in 0..count {
         let seed = start.wrapping_mul(1 << 20).wrapping_add(k);

@@ -117,12 +117,11 @@ impl<T: Element, const R: usize> Array<T, R> {
             return Some(index[0] as usize);
         }
         let mut at = 0_usize;
-        for axis in 0..R {
-            let k = index[axis] as usize;
-            if k >= self.dims[axis] {
+        for (k, dim) in index.into_iter().zip(self.dims) {
+            if k as usize >= dim {
                 return None;
             }
-            at = at.wrapping_mul(self.dims[axis]).wrapping_add(k);
+            at = at.wrapping_mul(dim).wrapping_add(k as usize);
         }
         Some(at)
     }

@@ -25,12 +25,7 @@ pub fn at(kind: FaultKind, (start, end): (u32, u32), loops: Loops) -> Box<Fault>
 /// A fault of a kernel, which knows the name of its array; an empty one is none.
 #[cold]
 #[inline(never)]
-pub fn trapped(
-    mut kind: FaultKind,
-    name: &str,
-    place: (u32, u32),
-    loops: Loops,
-) -> Box<Fault> {
+pub fn trapped(mut kind: FaultKind, name: &str, place: (u32, u32), loops: Loops) -> Box<Fault> {
     if let FaultKind::Index { array, .. } = &mut kind {
         *array = (!name.is_empty()).then(|| name.into());
     }

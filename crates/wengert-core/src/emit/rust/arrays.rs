@@ -67,12 +67,7 @@ impl Printer<'_> {
         values.iter().map(operand).collect::<Vec<_>>().join(", ")
     }
 
-    fn operation(
-        &mut self,
-        op: &ArrayOp,
-        inst: &Inst,
-        args: &[String],
-    ) -> Result<(), Unsupported> {
+    fn operation(&mut self, op: &ArrayOp, inst: &Inst, args: &[String]) -> Result<(), Unsupported> {
         let path = self.path().to_string();
         let result = inst.results.first().map(|r| self.name(*r)).unwrap_or_default();
         let first = self.func.ty(inst.args[0]);

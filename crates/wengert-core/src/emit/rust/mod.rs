@@ -132,19 +132,18 @@ fn recursive(module: &Module) -> HashSet<Arc<str>> {
         let (mut found, mut work) = (HashSet::new(), vec![name.clone()]);
         while let Some(func) = work.pop().and_then(|name| module.func(&name)) {
             func.body.walk(&mut |inst| {
-                let callees: &[Arc<str>] = match &inst.op {
-                    Op::Call(name) => &[name.clone()],
-                    Op::Drive(name, phase) => match (module.plan(name), phase) {
-                        (Some(plan), Phase::Forward) => &[plan.record.clone()],
-                        (Some(plan), Phase::Reverse) => &[plan.reverse.clone()],
-                        (None, _) => &[],
-                    },
-                    _ => &[],
+                let callee = match &inst.op {
+                    Op::Call(name) => Some(name),
+                    Op::Drive(name, phase) => module.plan(name).map(|plan| match phase {
+                        Phase::Forward => &plan.record,
+                        Phase::Reverse => &plan.reverse,
+                    }),
+                    _ => None,
                 };
-                for callee in callees {
-                    if found.insert(callee.clone()) {
-                        work.push(callee.clone());
-                    }
+                if let Some(callee) = callee
+                    && found.insert(callee.clone())
+                {
+                    work.push(callee.clone());
                 }
             });
         }
@@ -240,9 +239,8 @@ impl Printer<'_> {
 
     /// Whether a parameter is an array that the function leaves to its caller.
     fn is_shared(&self, func: &Func, param: Value) -> bool {
-        self.ahead.is_some_and(|ahead| {
-            func.ty(param).is_array() && !consumes(ahead.module, func, param)
-        })
+        self.ahead
+            .is_some_and(|ahead| func.ty(param).is_array() && !consumes(ahead.module, func, param))
     }
 
     /// The identifier of a value that is no constant: the number keeps names apart, and from keywords.
@@ -420,7 +418,8 @@ impl Printer<'_> {
             return args.join(", ");
         };
         let shared = callee.params().iter().map(|p| self.is_shared(callee, *p));
-        let mark = |(arg, shared): (&String, bool)| if shared { format!("&{arg}") } else { arg.clone() };
+        let mark =
+            |(arg, shared): (&String, bool)| if shared { format!("&{arg}") } else { arg.clone() };
         args.iter().zip(shared).map(mark).collect::<Vec<_>>().join(", ")
     }
 
@@ -516,4 +515,3 @@ fn name_of(op: &Op) -> &'static str {
         Op::Assert(_) => "assert",
     }
 }
-
