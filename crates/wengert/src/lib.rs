@@ -31,7 +31,7 @@
 //! | `ndarray` | conversions from and to the arrays of that crate, and variables of tapes as their elements |
 //! | `nalgebra` | variables of tapes as elements of the matrices of that crate |
 //!
-//! None of them is on unless it is asked for: `wengert = { version = "0.1", features = ["compile"] }`.
+//! None of them is on unless the line of the dependency asks for it: `features = ["compile"]`.
 //!
 //! Reading order: `tape`, `value` and `array`, `explain` (what error codes mean), `compile`.
 #![cfg_attr(feature = "compile", doc = include_str!("compile/about.md"))]
