@@ -27,7 +27,7 @@
 //!
 //! | feature | what it adds |
 //! | --- | --- |
-//! | `compile` | functions given as text at run time, compiled to native code: `Function`. It takes longer to build, because it brings Cranelift and a parser of Python |
+//! | `compile` | functions given as text at run time, compiled to native code: `Function`. It takes longer to build, because it brings Cranelift |
 //! | `ndarray` | conversions from and to the arrays of that crate, and variables of tapes as their elements |
 //! | `nalgebra` | variables of tapes as elements of the matrices of that crate |
 //!
