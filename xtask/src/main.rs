@@ -35,6 +35,8 @@ const LONG: &[Run] = &[
     ("wengert", "python", &[("WENGERT_PROGRAMS", "5000")]),
     // Random programs as generic Rust on the eager tape, against the same as Python text.
     ("wengert", "tape", &[("WENGERT_PROGRAMS", "5000")]),
+    // Random programs as Rust text, compiled by rustc, against the interpreter.
+    ("wengert-core", "rust_programs", &[("WENGERT_PROGRAMS", "1000")]),
     // Checkpoint schedules from random stored states, against all ways there are.
     ("wengert-schedule", "resume", &[("WENGERT_PROGRAMS", "5000")]),
     // Texts near programs.
