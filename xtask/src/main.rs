@@ -35,6 +35,8 @@ const LONG: &[Run] = &[
     ("wengert", "python", &[("WENGERT_PROGRAMS", "5000")]),
     // Random programs as generic Rust on the eager tape, against the same as Python text.
     ("wengert", "tape", &[("WENGERT_PROGRAMS", "5000")]),
+    // Random programs as Rust text, compiled by rustc, against the interpreter.
+    ("wengert-core", "rust_programs", &[("WENGERT_PROGRAMS", "1000")]),
     // Checkpoint schedules from random stored states, against all ways there are.
     ("wengert-schedule", "resume", &[("WENGERT_PROGRAMS", "5000")]),
     // Texts near programs.
@@ -100,6 +102,8 @@ fn test() -> bool {
             "clippy",
             &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
         )
+        // As most depend on it: without the features that the rest of the workspace turns on.
+        && optional("clippy", "clippy", &["clippy", "-p", "wengert", "--", "-D", "warnings"])
         && step(tests)
         && step(&["test", "--workspace", "--doc"])
 }

@@ -4,9 +4,11 @@
 //! [`lower`] (surface to IR), [`transform`] (derivatives and passes), [`interp`] (the
 //! specification of what programs mean), [`math`] (elementary functions, written in the IR),
 //! [`check`] (derivatives against each other), [`generate`] (random programs to check it all on),
-//! [`structure`] (sparse derivatives from few runs), [`emit`] (programs as text in other languages).
+//! [`structure`] (sparse derivatives from few runs), [`emit`] (programs as text in other languages), [`ahead`] (what such
+//! text uses when it runs).
 #![forbid(unsafe_code)]
 
+pub mod ahead;
 pub mod arrays;
 pub mod check;
 pub mod emit;

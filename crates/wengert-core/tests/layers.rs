@@ -9,7 +9,7 @@ const ORDER: &[&[&str]] = &[
     &["ops"],
     &["ir"],
     &["interp", "math"],
-    &["arrays"],
+    &["ahead", "arrays"],
     &["emit", "surface", "transform"],
     &["lower"],
     &["check"],

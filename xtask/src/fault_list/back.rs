@@ -83,7 +83,7 @@ pub(super) const FAULTS: &[Fault] = &[
     // All loops are taken back, whichever was named.
     Fault {
         name: "back-line",
-        file: "crates/wengert/src/function.rs",
+        file: "crates/wengert/src/compile/function.rs",
         from: "Task::Inverted(by, invert.line)",
         to: "Task::Inverted(by, invert.line.and(None))",
         tests: PROGRAMS,

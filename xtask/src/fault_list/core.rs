@@ -614,7 +614,7 @@ pub(super) const FAULTS: &[Fault] = &[
     // Derivatives that members share are summed up one after the other.
     Fault {
         name: "batch-sum-order",
-        file: "crates/wengert/src/batch/together.rs",
+        file: "crates/wengert/src/compile/batch/together.rs",
         from: "self.parts.pop_if(|(n, _)| *n == count)",
         to: "self.parts.pop_if(|(n, _)| *n >= count)",
         tests: BATCH,

@@ -10,7 +10,7 @@ pub(super) const FAULTS: &[Fault] = &[
     // A range runs one iteration too many.
     Fault {
         name: "rust-loop-end",
-        file: "crates/wengert-core/src/emit/rust.rs",
+        file: "crates/wengert-core/src/emit/rust/mod.rs",
         from: "if {counter} >= {end} {{",
         to: "if {counter} > {end} {{",
         tests: PRINTED,

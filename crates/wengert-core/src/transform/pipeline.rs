@@ -161,6 +161,7 @@ pub struct Passes {
     pub reuse: bool,
     pub tiles: bool,
     pub deferred: bool,
+    pub expand: bool,
     pub hoist: bool,
     pub branches: bool,
     pub registers: bool,
@@ -177,11 +178,15 @@ impl Passes {
         reuse: true,
         tiles: true,
         deferred: true,
+        expand: true,
         hoist: true,
         branches: true,
         registers: true,
         order: true,
     };
+
+    /// Those for text that another compiler reads: it has the elementary functions itself, and orders arithmetic its own way.
+    pub const TEXT: Passes = Passes { expand: false, order: false, ..Passes::ALL };
 
     /// Those that a bit of a number each says.
     pub fn some(bits: u64) -> Passes {
@@ -192,6 +197,7 @@ impl Passes {
             copies: on(2),
             reuse: on(3),
             deferred: on(4),
+            expand: true,
             hoist: on(5),
             parts: on(6),
             tiles: on(7),
@@ -210,6 +216,7 @@ impl Passes {
         reuse: false,
         tiles: false,
         deferred: false,
+        expand: true,
         hoist: false,
         branches: false,
         registers: false,
@@ -310,7 +317,7 @@ const FREE: &[Free] = &[
     Free {
         name: "expand",
         about: "elementary functions become their programs",
-        on: |_| true,
+        on: |p| p.expand,
         pass: expand::module,
     },
     Free {

@@ -26,7 +26,7 @@
 //! - [`Tape::reverse`] and [`Tape::forward`] sweep a recording, as often as wanted; [`Tape::replay`] computes it anew at other inputs;
 //!   [`Tape::position`] and [`Tape::rewind`] record a part again.
 //! - A tape made while another records is a level above it: derivatives of derivatives ([`Var::backward_var`]).
-//! - [`Tape::compress`] makes a recording smaller; [`Tape::to_program`] makes a compiled function of it.
+//! - [`Tape::compress`] makes a recording smaller; with feature `compile`, `Tape::to_program` makes a compiled function of it.
 //! - [`Tape::table`], [`Tape::graphviz`], [`Tape::audit`] and [`Tape::lines`] show what was recorded.
 //! - [`Dual`] carries derivatives along, [`Jet`] those of any order, over numbers or variables; [`Scalar`] is any of these.
 //! - Code written for `num_traits::Float` takes them all. With feature `nalgebra` they are elements of that crate's matrices
@@ -65,15 +65,18 @@ mod nodes;
 mod number;
 mod operators;
 mod outside;
+#[cfg(feature = "compile")]
 mod program;
 mod recorder;
 mod recording;
 mod region;
 mod replay;
+#[cfg(feature = "compile")]
 mod rolling;
 mod scalar;
 mod series;
 mod solve;
+#[cfg(feature = "compile")]
 mod statements;
 mod stats;
 mod sweep;

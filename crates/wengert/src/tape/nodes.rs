@@ -41,10 +41,10 @@ pub(super) struct Node {
 
 /// An entry without its operation.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
-    value: f64,
-    a: u32,
-    b: u32,
+pub(super) struct Entry {
+    pub(super) value: f64,
+    pub(super) a: u32,
+    pub(super) b: u32,
 }
 
 /// Arrays of one chunk.
@@ -123,6 +123,13 @@ impl Nodes {
         let (chunk, k) = (&self.chunks[at >> SHIFT], at & WITHIN);
         let Entry { value, a, b } = chunk.entry[k];
         Node { op: chunk.op[k], a, b, value }
+    }
+
+    /// Entries `first..end` that are in the chunk of the last of them.
+    pub(super) fn last_of(&self, first: usize, end: usize) -> (&[Entry], &[Op]) {
+        let (chunk, k) = (&self.chunks[(end - 1) >> SHIFT], (end - 1) & WITHIN);
+        let within = k - k.min(end - 1 - first)..k + 1;
+        (&chunk.entry[within.clone()], &chunk.op[within])
     }
 
     /// The entries that a row reads, by their numbers.

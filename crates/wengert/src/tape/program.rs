@@ -5,7 +5,7 @@ use super::error::Error;
 use super::rolling::{self, Loop, Part};
 use super::statements::{Operand, Source, Statement, Statements};
 use super::var::Var;
-use crate::function::Function;
+use crate::Function;
 use std::collections::HashMap;
 use std::panic::Location;
 use std::sync::Arc;

@@ -49,6 +49,75 @@ fn back_part_by_part() {
     }
 }
 
+/// Runs of one operation are swept by themselves. An entry at a time there are none, and adjoints have the same bits:
+/// of everything, wherever the sweep is cut, and several at once.
+#[test]
+fn runs_have_the_bits_of_their_entries() {
+    type Step = fn(Var, Var) -> Var;
+    let steps: [Step; 8] = [
+        |y, f| y * f,
+        |y, f| y + f,
+        |y, f| y - f,
+        |y, f| y / f,
+        |y, f| f * y,
+        |y, f| f / y,
+        |y, _| y * 0.5,
+        |y, _| y * y,
+    ];
+    for (number, step) in steps.into_iter().enumerate() {
+        // Factors at which adjoints keep, lose and change their sign, vanish, and are no numbers.
+        for factor in [1.0625, -0.75, 0.0, -0.0, 1e-200, f64::INFINITY] {
+            let tape = Tape::new();
+            let start = tape.position();
+            let (mut y, f) = (tape.var(1.5), tape.var(factor));
+            let mut all = vec![y, f];
+            let mut positions = vec![tape.position()];
+            for k in 0..60 {
+                // A run ends where something else is done.
+                y = if k % 23 == 22 { (y + all[k / 2]).sin() } else { step(y, f) };
+                all.push(y);
+                positions.push(tape.position());
+            }
+            // A result in the middle of a run.
+            let seeds = [(y, 1.0), (all[31], -0.5), (all[40], -0.0)];
+            let of = |d: &wengert::tape::Adjoints| bits(&d.wrt_all(&all).unwrap());
+            let mut one_by_one = tape.seeded(&seeds).unwrap();
+            for position in positions.iter().rev() {
+                tape.reverse_to(*position, &mut one_by_one).unwrap();
+            }
+            let wanted = of(&one_by_one);
+            for position in positions {
+                let mut cut = tape.seeded(&seeds).unwrap();
+                tape.reverse_to(position, &mut cut).unwrap();
+                tape.reverse_to(start, &mut cut).unwrap();
+                assert_eq!(of(&cut), wanted, "{number} {factor}");
+            }
+            let others = [(y, -2.0), (all[50], 1.0)];
+            let many = tape.reverse_many(&[&seeds, &others, &[(all[20], 1.0)]]).unwrap();
+            assert_eq!(of(&many[0]), wanted, "{number} {factor}");
+            assert_eq!(of(&many[1]), of(&tape.reverse(&others).unwrap()), "{number} {factor}");
+        }
+    }
+}
+
+/// A run is longer than what memory is asked for at once.
+#[test]
+fn long_runs_have_the_bits_of_their_entries() {
+    let tape = Tape::new();
+    let (x, f) = (tape.var(1.5), tape.var(1.0 + 1e-6));
+    let mut positions = vec![tape.position()];
+    let y = (0..50_000).fold(x, |y, _| {
+        positions.push(tape.position());
+        y * f
+    });
+    let whole = y.backward().unwrap().wrt_all(&[x, f]).unwrap();
+    let mut one_by_one = tape.seeded(&[(y, 1.0)]).unwrap();
+    for position in positions.into_iter().rev() {
+        tape.reverse_to(position, &mut one_by_one).unwrap();
+    }
+    assert_eq!(bits(&whole), bits(&one_by_one.wrt_all(&[x, f]).unwrap()));
+}
+
 #[test]
 fn several_adjoints_at_once() {
     let tape = Tape::new();

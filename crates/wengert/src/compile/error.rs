@@ -1,7 +1,7 @@
 //! What can go wrong, with its place in the source.
 
-use crate::render;
-use crate::source::Source;
+use crate::compile::render;
+use crate::compile::source::Source;
 use std::fmt;
 use std::sync::Arc;
 use wengert_core::fault::Fault;

@@ -1,12 +1,12 @@
 //! Whole derivatives: Jacobians, Hessians, and products with Hessians.
 
-use crate::args::{Args, Wrt};
 use crate::array::Array;
-use crate::derivative::one;
-use crate::error::{Error, ErrorKind};
-use crate::executable::Executable;
-use crate::function::{Call, Function, Task};
-use crate::options::{Mode, Stats};
+use crate::compile::args::{Args, Wrt};
+use crate::compile::derivative::one;
+use crate::compile::error::{Error, ErrorKind};
+use crate::compile::executable::Executable;
+use crate::compile::function::{Call, Function, Task};
+use crate::compile::options::{Mode, Stats};
 use crate::value::Value;
 use std::ops::Range;
 use std::sync::Arc;

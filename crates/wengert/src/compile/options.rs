@@ -1,6 +1,6 @@
 //! How to run and differentiate, and what it cost.
 
-use crate::memory::LoopReport;
+use crate::compile::memory::LoopReport;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -1,11 +1,11 @@
 //! Derivatives of functions: gradients, tangents, adjoints, and their check.
 
-use crate::args::{Arg, Args, Wrt};
-use crate::bind;
-use crate::error::{Error, ErrorKind};
-use crate::executable::{Engines, Executable};
-use crate::function::{Call, Function, Task};
-use crate::options::{Mode, Stats};
+use crate::compile::args::{Arg, Args, Wrt};
+use crate::compile::bind;
+use crate::compile::error::{Error, ErrorKind};
+use crate::compile::executable::{Engines, Executable};
+use crate::compile::function::{Call, Function, Task};
+use crate::compile::options::{Mode, Stats};
 use crate::value::Value;
 use std::sync::Arc;
 use wengert_core::check::{self, CheckError, Derived, GradReport, Report};

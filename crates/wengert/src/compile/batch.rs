@@ -8,13 +8,13 @@
 
 mod together;
 
-use crate::args::{Arg, Args, Wrt};
 use crate::array::Array;
-use crate::bind;
-use crate::error::{Error, ErrorKind};
-use crate::function::{Call, Evaluation, Function, Task};
-use crate::memory::LoopReport;
-use crate::options::{Backend, Mode, Stats};
+use crate::compile::args::{Arg, Args, Wrt};
+use crate::compile::bind;
+use crate::compile::error::{Error, ErrorKind};
+use crate::compile::function::{Call, Evaluation, Function, Task};
+use crate::compile::memory::LoopReport;
+use crate::compile::options::{Backend, Mode, Stats};
 use crate::value::Value;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;

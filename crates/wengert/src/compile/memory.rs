@@ -1,9 +1,9 @@
 //! Loops in limited memory: what they would take, and what they took.
 
-use crate::args::{Args, Wrt};
-use crate::derivative::one;
-use crate::error::Error;
-use crate::function::{Function, Task};
+use crate::compile::args::{Args, Wrt};
+use crate::compile::derivative::one;
+use crate::compile::error::Error;
+use crate::compile::function::{Function, Task};
 use crate::value::Value;
 use wengert_checkpoint::{Done, Forecast, Measured, Unwound};
 use wengert_runtime as runtime;

@@ -8,9 +8,9 @@
 
 use super::{Alone, Batch, Members, Results, Whole};
 use crate::array::Array;
-use crate::error::Error;
-use crate::executable::Executable;
-use crate::options::{Backend, Stats};
+use crate::compile::error::Error;
+use crate::compile::executable::Executable;
+use crate::compile::options::{Backend, Stats};
 use crate::value::Value;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};

@@ -1,11 +1,11 @@
 //! A program at each stage of its way through the compiler, as text.
 
-use crate::args::{Args, Wrt};
-use crate::bind;
-use crate::error::{Error, ErrorKind};
-use crate::function::Function;
-use crate::outline;
-use crate::saved;
+use crate::compile::args::{Args, Wrt};
+use crate::compile::bind;
+use crate::compile::error::{Error, ErrorKind};
+use crate::compile::function::Function;
+use crate::compile::outline;
+use crate::compile::saved;
 use crate::value::Value;
 use wengert_core::ir::{Elem, verify};
 use wengert_core::lower;
@@ -166,7 +166,9 @@ impl Function {
             Stage::C => cc::text(&module, &[&entry]),
             _ => return Ok(module.to_string()),
         };
-        text.map_err(|e| self.error(ErrorKind::Backend, crate::executable::not_compiled(e)))
+        text.map_err(|e| {
+            self.error(ErrorKind::Backend, crate::compile::executable::not_compiled(e))
+        })
     }
 
     /// One value per parameter: what is given, and otherwise something of the kind that its default or annotation

@@ -3,14 +3,14 @@
 //! A [`Function`] holds the surface tree. The first call with arguments of given kinds lowers it,
 //! runs the fixed pipeline, differentiates and compiles; the result is kept for the next call.
 
-use crate::args::Args;
-use crate::bind;
-use crate::error::{Error, ErrorKind};
-use crate::executable::Executable;
-use crate::memory::LoopReport;
-use crate::options::{Backend, Options, Stats};
-use crate::shapes;
-use crate::source::Source;
+use crate::compile::args::Args;
+use crate::compile::bind;
+use crate::compile::error::{Error, ErrorKind};
+use crate::compile::executable::Executable;
+use crate::compile::memory::LoopReport;
+use crate::compile::options::{Backend, Options, Stats};
+use crate::compile::shapes;
+use crate::compile::source::Source;
 use crate::value::Value;
 use std::borrow::Borrow;
 use std::collections::HashMap;

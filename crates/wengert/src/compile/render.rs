@@ -1,6 +1,6 @@
 //! Diagnostics as text, with the source lines they speak of.
 
-use crate::source::Source;
+use crate::compile::source::Source;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use std::ops::Range;
 use wengert_core::check::{Finding, FindingKind};

@@ -1,11 +1,11 @@
 //! Sparse Jacobians and Hessians: few runs, and only the entries that can be other than zero.
 
-use crate::args::{Args, Wrt};
 use crate::array::Array;
-use crate::dense::{floats, shaped};
-use crate::error::Error;
-use crate::function::{Call, Function};
-use crate::options::Stats;
+use crate::compile::args::{Args, Wrt};
+use crate::compile::dense::{floats, shaped};
+use crate::compile::error::Error;
+use crate::compile::function::{Call, Function};
+use crate::compile::options::Stats;
 use crate::value::Value;
 use wengert_core::interp::Val;
 use wengert_core::structure::{Direction, Plan, Sparse, Sparsity, colouring, compressed};

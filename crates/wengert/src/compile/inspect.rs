@@ -1,10 +1,10 @@
 //! What makes the derivative at a point doubtful.
 
-use crate::args::{Args, Wrt};
-use crate::error::Error;
-use crate::function::Function;
-use crate::render;
-use crate::source::Source;
+use crate::compile::args::{Args, Wrt};
+use crate::compile::error::Error;
+use crate::compile::function::Function;
+use crate::compile::render;
+use crate::compile::source::Source;
 use crate::value::Value;
 use std::sync::Arc;
 use wengert_core::check::{self, Finding};

@@ -1,6 +1,6 @@
 //! A program ready to run, by any backend.
 
-use crate::options::{Backend, Disk, Invert, Options};
+use crate::compile::options::{Backend, Disk, Invert, Options};
 use crate::value::Value;
 use std::borrow::Borrow;
 use std::hash::{DefaultHasher, Hash, Hasher};

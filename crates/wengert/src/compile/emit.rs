@@ -1,10 +1,10 @@
 //! A function and its gradient as C text, for programs that do not have wengert.
 
-use crate::args::{Args, Wrt};
-use crate::error::{Error, ErrorKind};
-use crate::executable::not_compiled;
-use crate::function::Function;
-use crate::shapes;
+use crate::compile::args::{Args, Wrt};
+use crate::compile::error::{Error, ErrorKind};
+use crate::compile::executable::not_compiled;
+use crate::compile::function::Function;
+use crate::compile::shapes;
 use crate::value::Value;
 use wengert_core::ir::{Module, verify};
 use wengert_core::span::Span;

@@ -1,6 +1,6 @@
 //! Arguments to parameters, names to parameters to differentiate by.
 
-use crate::args::{Args, Wrt};
+use crate::compile::args::{Args, Wrt};
 use crate::value::Value;
 use wengert_core::ir::{Elem, Func, Type};
 use wengert_core::span::{Diagnostic, Span};

@@ -1,0 +1,32 @@
+//! What programs printed as Rust ([`crate::emit::rust`]) are made of when they run: arrays, a tape and faults.
+//!
+//! The text is compiled by rustc ahead of time, so everything here is small, typed and compiled into its caller.
+//! Values are those of the IR: an [`Array`] has a rank known to the compiler and a shape known when it runs, and
+//! is moved by what takes it over; a [`Tape`] is a stack of records of words, with the arrays of records beside it.
+//! Kernels are those of [`crate::ops::kernels`], so they give the bits of the interpreter.
+//!
+//! Reading order: [`array`], [`tape`], [`faults`].
+
+pub mod array;
+pub mod faults;
+pub mod tape;
+
+pub use crate::fault::{Fault, FaultKind};
+pub use crate::ops::kernels::Operand;
+pub use crate::ops::value::{floor_div, floor_mod};
+pub use crate::ops::{ArrayOp, Check, Direction, Prim, Scalar, Transposed};
+pub use array::{Array, Element, compute, dot, fill, nothing, scalar, sum, update};
+pub use faults::{Loops, Result, assertion, at, enter, no_room, overflow, range, trapped, within};
+pub use tape::{Tape, Word};
+
+/// The bits of a float, any NaN being the same NaN.
+#[inline(always)]
+pub fn bits(x: f64) -> i64 {
+    crate::ops::value::canonical_bits(x) as i64
+}
+
+/// The upper half of the product of two unsigned integers.
+#[inline(always)]
+pub fn umulh(a: i64, b: i64) -> i64 {
+    ((a as u64 as u128 * b as u64 as u128) >> 64) as i64
+}

@@ -1,0 +1,198 @@
+//! Arrays and tapes as Rust text: moves, elements, kernels, records.
+
+use super::{Printer, Unsupported, name_of};
+use crate::ir::{Inst, Op, Type, Value};
+use crate::ops::{ArrayOp, Check, Direction, Transposed};
+
+impl Printer<'_> {
+    /// An operation on arrays or a tape.
+    pub(super) fn array(&mut self, inst: &Inst, args: &[String]) -> Result<(), Unsupported> {
+        let path = self.path().to_string();
+        let result = inst.results.first().map(|r| self.name(*r)).unwrap_or_default();
+        match &inst.op {
+            Op::Dim(axis) => self.line(&format!("let {result} = {}.dim({axis});", args[0])),
+            Op::Copy => self.line(&format!("let {result} = {}.clone();", args[0])),
+            Op::Tape => self.line(&format!("let {result} = {path}Tape::new();")),
+            Op::Load => {
+                let at = args[1..].join(", ");
+                let fault = self.out_of_range(inst, &args[0], &at);
+                let get = format!("{}.get([{at}])", args[0]);
+                self.line(&format!(
+                    "let {result} = match {get} {{ Some(value) => value, None => {fault} }};"
+                ));
+            }
+            Op::Store => {
+                let (value, at) = (&args[args.len() - 1], args[1..args.len() - 1].join(", "));
+                let fault = self.out_of_range(inst, &result, &at);
+                self.line(&format!("let mut {result} = {};", args[0]));
+                self.line(&format!("if !{result}.set([{at}], {value}) {{ {fault}; }}"));
+            }
+            Op::Fill => {
+                let (value, dims) = (&args[args.len() - 1], args[..args.len() - 1].join(", "));
+                let made = self.kernel(inst, &format!("{path}fill([{dims}], {value})"));
+                self.line(&format!("let {result} = {made};"));
+            }
+            Op::Push => self.push(inst, args),
+            Op::Pop => self.pop(inst, args)?,
+            Op::Array(op) => self.operation(op, inst, args)?,
+            other => return self.unsupported(name_of(other)),
+        }
+        Ok(())
+    }
+
+    /// The user's name of the array an instruction works on, as a literal.
+    fn array_name(&self, inst: &Inst) -> String {
+        let name = inst.args.first().and_then(|a| self.func.name_of(*a));
+        format!("{:?}", name.as_deref().unwrap_or(""))
+    }
+
+    fn out_of_range(&self, inst: &Inst, array: &str, at: &str) -> String {
+        let name = self.array_name(inst);
+        self.fault(&format!("range({array}.dims(), &[{at}], {name}"), inst.span)
+    }
+
+    /// What a kernel gives, or its fault.
+    fn kernel(&self, inst: &Inst, call: &str) -> String {
+        let fault = self.fault(&format!("trapped(kind, {}", self.array_name(inst)), inst.span);
+        format!("match {call} {{ Ok(value) => value, Err(kind) => {fault} }}")
+    }
+
+    /// Values as operands of a kernel.
+    fn operands(&self, values: &[Value]) -> String {
+        let path = self.path();
+        let operand = |v: &Value| match self.func.ty(*v) {
+            Type::Array(..) => format!("{}.operand()", self.value(*v)),
+            _ => format!("{path}scalar({})", self.value(*v)),
+        };
+        values.iter().map(operand).collect::<Vec<_>>().join(", ")
+    }
+
+    fn operation(&mut self, op: &ArrayOp, inst: &Inst, args: &[String]) -> Result<(), Unsupported> {
+        let path = self.path().to_string();
+        let result = inst.results.first().map(|r| self.name(*r)).unwrap_or_default();
+        let first = self.func.ty(inst.args[0]);
+        let text = row(op, &path);
+        match op {
+            // Elements by their number in row-major order: what loops over all elements do.
+            ArrayOp::Peek => {
+                let call = format!("{}.peek({})", args[0], args[1]);
+                let value = self.kernel(inst, &call);
+                self.line(&format!("let {result} = {value};"));
+            }
+            ArrayOp::Poke => {
+                self.line(&format!("let mut {result} = {};", args[0]));
+                let call = format!("{result}.poke({}, {})", args[1], args[2]);
+                let done = self.kernel(inst, &call);
+                self.line(&format!("{done};"));
+            }
+            ArrayOp::Sum(None) if first.is_float() => {
+                self.line(&format!("let {result} = {path}sum(&{});", args[0]));
+            }
+            ArrayOp::Dot => {
+                let call = format!("{path}dot(&{}, &{})", args[0], args[1]);
+                let value = self.kernel(inst, &call);
+                self.line(&format!("let {result} = {value};"));
+            }
+            ArrayOp::Conform(_) => {
+                let call = format!("{path}nothing(&{text}, &[{}])", self.operands(&inst.args));
+                let done = self.kernel(inst, &call);
+                self.line(&format!("{done};"));
+            }
+            op if op.in_place() => {
+                self.line(&format!("let mut {result} = {};", args[0]));
+                let others = self.operands(&inst.args[1..]);
+                let call = format!("{path}update(&{text}, &mut {result}, &[{others}])");
+                let done = self.kernel(inst, &call);
+                self.line(&format!("{done};"));
+            }
+            _ => {
+                let call = format!("{path}compute(&{text}, &[{}])", self.operands(&inst.args));
+                let made = self.kernel(inst, &call);
+                let ty = self.ty(self.func.ty(inst.results[0]))?;
+                self.line(&format!("let {result}: {ty} = {made};"));
+            }
+        }
+        Ok(())
+    }
+
+    /// A record: numbers as words, arrays beside them.
+    fn push(&mut self, inst: &Inst, args: &[String]) {
+        let path = self.path().to_string();
+        let tape = self.name(inst.results[0]);
+        self.line(&format!("let mut {tape} = {};", args[0]));
+        let fields = || inst.args.iter().zip(args).skip(1);
+        let mut words = Vec::new();
+        for (v, arg) in fields() {
+            if self.func.ty(*v).is_array() {
+                self.line(&format!("{tape}.keep({arg});"));
+            } else {
+                words.push(format!("{path}Word::word({arg})"));
+            }
+        }
+        if !words.is_empty() {
+            let fault = self.fault(&format!("no_room({tape}.bytes()"), inst.span);
+            let words = words.join(", ");
+            self.line(&format!("if !{tape}.push([{words}]) {{ {fault}; }}"));
+        }
+    }
+
+    /// The last record, its arrays from the last to the first.
+    fn pop(&mut self, inst: &Inst, args: &[String]) -> Result<(), Unsupported> {
+        let path = self.path().to_string();
+        let tape = self.name(inst.results[0]);
+        self.line(&format!("let mut {tape} = {};", args[0]));
+        let fault = self.fault(&format!("at({path}FaultKind::Record"), inst.span);
+        let (arrays, numbers): (Vec<Value>, Vec<Value>) =
+            inst.results[1..].iter().partition(|v| self.func.ty(**v).is_array());
+        if !numbers.is_empty() {
+            let words: Vec<String> = numbers.iter().map(|v| format!("word_{}", v.0)).collect();
+            self.line(&format!(
+                "let Some([{}]) = {tape}.pop() else {{ {fault} }};",
+                words.join(", ")
+            ));
+            for (v, word) in numbers.iter().zip(&words) {
+                let (name, ty) = (self.name(*v), self.ty(self.func.ty(*v))?);
+                self.line(&format!("let {name} = <{ty} as {path}Word>::number({word});"));
+            }
+        }
+        for v in arrays.iter().rev() {
+            let (name, ty) = (self.name(*v), self.ty(self.func.ty(*v))?);
+            self.line(&format!("let {name}: {ty} = match {tape}.give() {{ Some(value) => value, None => {fault} }};"));
+        }
+        Ok(())
+    }
+}
+
+/// A row of the table of array operations as an expression.
+fn row(op: &ArrayOp, path: &str) -> String {
+    let transposed = |t: &Transposed| match t {
+        Transposed::Yes => format!("{path}Transposed::Yes"),
+        Transposed::No => format!("{path}Transposed::No"),
+    };
+    let fields = match op {
+        ArrayOp::Transpose(axes) => {
+            let axes: Vec<String> = axes.iter().map(|axis| format!("{axis}_u8")).collect();
+            format!("Transpose([{}].into())", axes.join(", "))
+        }
+        ArrayOp::Expand(axis) => format!("Expand({axis})"),
+        ArrayOp::Sum(axis) => format!("Sum({axis:?})"),
+        ArrayOp::CumSum(axis, direction) => {
+            let direction = match direction {
+                Direction::Forward => "Forward",
+                Direction::Backward => "Backward",
+            };
+            format!("CumSum({axis}, {path}Direction::{direction})")
+        }
+        ArrayOp::Gemm(a, b) => format!("Gemm({}, {})", transposed(a), transposed(b)),
+        ArrayOp::Conform(check) => {
+            let check = match check {
+                Check::Row(row) => format!("Row({path}Prim::{row:?})"),
+                other => format!("{other:?}"),
+            };
+            format!("Conform({path}Check::{check})")
+        }
+        // The others have no fields, and are called as they are written.
+        other => format!("{other:?}"),
+    };
+    format!("{path}ArrayOp::{fields}")
+}

@@ -1,0 +1,517 @@
+//! Programs as Rust text, with the bits of the interpreter.
+//!
+//! One `let` per instruction, so that the text reads as the IR does; loops and branches are expressions. Every row that
+//! [`crate::ops::value`] has a value for is printed as that value ([`rows`]); the elementary functions and the functions of
+//! the module are calls, by the names that [`Calls`] gives them.
+//!
+//! There are two ways to say what is an error in the IR (overflow, a failed `assert`):
+//!
+//! - [`function`] prints a function of doubles, integers and truth values that panics. The elementary functions of
+//!   `wengert-math` are made so.
+//! - [`module`] prints all functions of a module, with arrays and tapes ([`arrays`]), for code that is compiled ahead of
+//!   time with [`crate::ahead`]: each returns a `Result`, whose fault has its place and the iterations of the loops around
+//!   it. Array versions are variables that are moved: what takes an array over gets it, so it runs in place.
+//!
+//! `while` loops run for as long as they take. What neither can print is [`Unsupported`].
+
+mod arrays;
+mod rows;
+
+use crate::ir::verify::consumes;
+use crate::ir::{Block, Func, Inst, Module, Numbering, Op, Phase, Type, Value};
+use crate::ops::Prim;
+use crate::span::Span;
+use rows::{Failing, literal, row};
+use std::collections::HashSet;
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// What printed functions use and Rust does not have: text that stands once beside them.
+pub const SUPPORT: &str = r#"/// The bits of a float, any NaN being the same NaN.
+#[inline(always)]
+fn bits(x: f64) -> i64 {
+    if x.is_nan() { 0x7ff8_0000_0000_0000 } else { x.to_bits() as i64 }
+}
+
+/// The upper half of the product of two unsigned integers.
+#[inline(always)]
+fn umulh(a: i64, b: i64) -> i64 {
+    ((a as u64 as u128 * b as u64 as u128) >> 64) as i64
+}
+
+/// Division rounding down.
+#[inline(always)]
+fn floor_div(a: i64, b: i64) -> i64 {
+    assert!(b != 0, "integer division by zero");
+    let q = a.checked_div(b).expect("an integer result does not fit 64 bits");
+    if a % b != 0 && (a < 0) != (b < 0) { q - 1 } else { q }
+}
+
+/// The remainder of that division; it has the sign of the divisor.
+#[inline(always)]
+fn floor_mod(a: i64, b: i64) -> i64 {
+    assert!(b != 0, "integer division by zero");
+    let r = a.wrapping_rem(b);
+    if r != 0 && (r < 0) != (b < 0) { r + b } else { r }
+}
+"#;
+
+/// What has no Rust text yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported {
+    /// The function it stands in.
+    pub func: String,
+    /// The operation, or the type of a parameter or result.
+    pub what: String,
+}
+
+impl std::fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "`{}` in `@{}` has no Rust text", self.what, self.func)
+    }
+}
+
+impl std::error::Error for Unsupported {}
+
+/// What printed functions are called by.
+pub trait Calls {
+    /// The path of an elementary function.
+    fn row(&self, prim: Prim) -> String {
+        prim.name().to_string()
+    }
+
+    /// The path of a function of the IR.
+    fn function(&self, name: &str) -> String {
+        name.replace('.', "_")
+    }
+}
+
+/// Every function by its own name, in the same place.
+#[derive(Clone, Copy, Debug)]
+pub struct Beside;
+
+impl Calls for Beside {}
+
+/// A function of numbers as Rust text that panics where there is an error. `opening` stands before the word `fn`: attributes
+/// and visibility.
+///
+/// The function has been verified. The text needs [`SUPPORT`] beside it.
+pub fn function(func: &Func, opening: &str, calls: &dyn Calls) -> Result<String, Unsupported> {
+    printed(func, opening, calls, None)
+}
+
+/// All functions of a module as Rust text; `path` leads to [`crate::ahead`].
+///
+/// The module has been through [`crate::transform::pipeline`], so no operation works element by element. Parameters
+/// that a function does not take over are references. Functions that do not call themselves are to be compiled into their
+/// callers, for whatever processor these are compiled for.
+pub fn module(module: &Module, path: &str, calls: &dyn Calls) -> Result<String, Unsupported> {
+    let ahead = Ahead { module, path, recursive: recursive(module) };
+    let mut text = String::new();
+    for func in &module.funcs {
+        let opening = match ahead.recursive.contains(&func.name) {
+            true => "#[inline(never)]\n",
+            false => "#[inline(always)]\n",
+        };
+        text.push_str(&printed(func, opening, calls, Some(&ahead))?);
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+/// What functions that return faults are printed with.
+struct Ahead<'a> {
+    module: &'a Module,
+    path: &'a str,
+    recursive: HashSet<Arc<str>>,
+}
+
+/// The functions that can come to call themselves.
+fn recursive(module: &Module) -> HashSet<Arc<str>> {
+    let reached = |name: &Arc<str>| {
+        let (mut found, mut work) = (HashSet::new(), vec![name.clone()]);
+        while let Some(func) = work.pop().and_then(|name| module.func(&name)) {
+            func.body.walk(&mut |inst| {
+                let callee = match &inst.op {
+                    Op::Call(name) => Some(name),
+                    Op::Drive(name, phase) => module.plan(name).map(|plan| match phase {
+                        Phase::Forward => &plan.record,
+                        Phase::Reverse => &plan.reverse,
+                    }),
+                    _ => None,
+                };
+                if let Some(callee) = callee
+                    && found.insert(callee.clone())
+                {
+                    work.push(callee.clone());
+                }
+            });
+        }
+        found.contains(name)
+    };
+    module.funcs.iter().map(|func| func.name.clone()).filter(reached).collect()
+}
+
+fn printed(
+    func: &Func,
+    opening: &str,
+    calls: &dyn Calls,
+    ahead: Option<&Ahead>,
+) -> Result<String, Unsupported> {
+    let mut printer =
+        Printer { func, calls, ahead, text: String::new(), depth: 1, loops: Vec::new() };
+    let mut params = Vec::new();
+    for p in func.params() {
+        let shared = printer.is_shared(func, *p);
+        let mark = if shared { "&" } else { "" };
+        params.push(format!("{}: {mark}{}", printer.name(*p), printer.ty(func.ty(*p))?));
+    }
+    let mut results = Vec::new();
+    for ty in &func.results {
+        results.push(printer.ty(*ty)?);
+    }
+    let results = tuple(&results);
+    if let Some(Ahead { path, recursive, .. }) = ahead
+        && recursive.contains(&func.name)
+    {
+        printer.line(&format!("let _call = {path}enter()?;"));
+    }
+    printer.block(&func.body)?;
+    let values = printer.values(&func.body.yields);
+    printer.line(&if ahead.is_some() { format!("Ok({values})") } else { values });
+    let results = match ahead {
+        Some(ahead) => format!("{}Result<{results}>", ahead.path),
+        None => results,
+    };
+    let (name, params) = (calls.function(&func.name), params.join(", "));
+    Ok(format!("{opening}fn {name}({params}) -> {results} {{\n{}}}\n", printer.text))
+}
+
+struct Printer<'a> {
+    func: &'a Func,
+    calls: &'a dyn Calls,
+    ahead: Option<&'a Ahead<'a>>,
+    text: String,
+    depth: usize,
+    /// The loops around, outermost first: where each stands, and its iteration as an expression.
+    loops: Vec<(Span, String)>,
+}
+
+/// One thing alone, several in parentheses.
+fn tuple(parts: &[String]) -> String {
+    match parts {
+        [one] => one.clone(),
+        _ => format!("({})", parts.join(", ")),
+    }
+}
+
+impl Printer<'_> {
+    fn unsupported<T>(&self, what: impl Into<String>) -> Result<T, Unsupported> {
+        Err(Unsupported { func: self.func.name.to_string(), what: what.into() })
+    }
+
+    fn line(&mut self, text: &str) {
+        for _ in 0..self.depth {
+            self.text.push_str("    ");
+        }
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+
+    /// The path of something in `ahead`.
+    fn path(&self) -> &str {
+        self.ahead.map_or("", |ahead| ahead.path)
+    }
+
+    fn ty(&self, ty: Type) -> Result<String, Unsupported> {
+        match ty {
+            Type::F64 => Ok("f64".into()),
+            Type::I64 => Ok("i64".into()),
+            Type::Bool => Ok("bool".into()),
+            _ if self.ahead.is_none() => self.unsupported(ty.to_string()),
+            Type::F32 => Ok("f32".into()),
+            Type::Array(elem, rank) => {
+                Ok(format!("{}Array<{}, {rank}>", self.path(), elem.scalar()))
+            }
+            Type::Tape => Ok(format!("{}Tape", self.path())),
+        }
+    }
+
+    /// Whether a parameter is an array that the function leaves to its caller.
+    fn is_shared(&self, func: &Func, param: Value) -> bool {
+        self.ahead
+            .is_some_and(|ahead| func.ty(param).is_array() && !consumes(ahead.module, func, param))
+    }
+
+    /// The identifier of a value that is no constant: the number keeps names apart, and from keywords.
+    fn name(&self, v: Value) -> String {
+        let letters = |name: &str| -> String {
+            name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
+        };
+        match self.func.name_of(v) {
+            Some(name) if name.starts_with(|c: char| c.is_ascii_alphabetic()) => {
+                format!("{}_{}", letters(&name).to_lowercase().trim_end_matches('_'), v.0)
+            }
+            _ => format!("v_{}", v.0),
+        }
+    }
+
+    fn value(&self, v: Value) -> String {
+        self.func.as_const(v).map_or_else(|| self.name(v), literal)
+    }
+
+    /// The values a block hands on.
+    fn values(&self, values: &[Value]) -> String {
+        tuple(&values.iter().map(|v| self.value(*v)).collect::<Vec<_>>())
+    }
+
+    /// The pattern that takes values; `mutable` where a loop sets them anew.
+    fn pattern(&self, values: &[Value], mutable: bool) -> String {
+        let mark = if mutable { "mut " } else { "" };
+        let names: Vec<String> =
+            values.iter().map(|v| format!("{mark}{}", self.name(*v))).collect();
+        tuple(&names)
+    }
+
+    /// A place in the source.
+    fn place(span: Span) -> String {
+        format!("({}, {})", span.start, span.end)
+    }
+
+    /// A place and the loops around it, innermost first. A loop at the very place is what a compiler made of one instruction.
+    fn surroundings(&self, span: Span) -> String {
+        let around = self.loops.iter().rev().filter(|(at, _)| *at != span);
+        let around: Vec<String> =
+            around.map(|(at, i)| format!("({}, {i})", Self::place(*at))).collect();
+        format!("{}, &[{}]", Self::place(span), around.join(", "))
+    }
+
+    /// Leaves the function with a fault, `what` being a call in `ahead` without its last arguments.
+    fn fault(&self, what: &str, span: Span) -> String {
+        let path = self.path();
+        let comma = if what.ends_with('(') { "" } else { ", " };
+        format!("return Err({path}{what}{comma}{}))", self.surroundings(span))
+    }
+
+    /// What a call that can fail gives, or the fault that it ends with.
+    fn succeeded(&self, call: &str, span: Span) -> String {
+        let fault = self.fault("trapped(kind, \"\"", span);
+        format!("match {call} {{ Ok(value) => value, Err(kind) => {fault} }}")
+    }
+
+    fn block(&mut self, block: &Block) -> Result<(), Unsupported> {
+        block.insts.iter().try_for_each(|inst| self.inst(inst))
+    }
+
+    /// A block and, as its last line, what it hands on.
+    fn nested(
+        &mut self,
+        block: &Block,
+        last: impl Fn(String) -> String,
+    ) -> Result<(), Unsupported> {
+        self.depth += 1;
+        self.block(block)?;
+        self.line(&last(self.values(&block.yields)));
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn inst(&mut self, inst: &Inst) -> Result<(), Unsupported> {
+        let known = |v: &Value| self.ty(self.func.ty(*v)).is_ok();
+        if !inst.args.iter().chain(&inst.results).all(known) {
+            return self.unsupported(name_of(&inst.op));
+        }
+        let args: Vec<String> = inst.args.iter().map(|a| self.value(*a)).collect();
+        let results = self.pattern(&inst.results, false);
+        match &inst.op {
+            Op::Prim(prim) => {
+                let value = self.row(*prim, inst, &args)?;
+                self.line(&format!("let {results} = {value};"));
+            }
+            Op::Call(name) => self.call(inst, name, &args),
+            Op::Drive(name, phase) if self.ahead.is_some() => {
+                self.drive(inst, name, *phase, args)?;
+            }
+            Op::Assert(message) if self.ahead.is_some() => {
+                let fault = self.fault(&format!("assertion({message:?}"), inst.span);
+                self.line(&format!("if !{} {{ {fault}; }}", args[0]));
+            }
+            Op::Assert(message) => {
+                self.line(&format!("assert!({}, \"{{}}\", {message:?});", args[0]));
+            }
+            Op::If => {
+                self.line(&format!("let {results} = if {} {{", args[0]));
+                self.nested(&inst.blocks[0], |values| values)?;
+                self.line("} else {");
+                self.nested(&inst.blocks[1], |values| values)?;
+                self.line("};");
+            }
+            Op::ExitIf => {
+                self.line(&format!("if {} {{", args[0]));
+                self.nested(&inst.blocks[0], |values| format!("break {values};"))?;
+                self.line("}");
+            }
+            Op::For => self.looping(inst, &args[0], Some(&args[1]), &args[2..])?,
+            Op::While => self.looping(inst, "0_i64", None, &args)?,
+            _ if self.ahead.is_some() => self.array(inst, &args)?,
+            other => return self.unsupported(name_of(other)),
+        }
+        Ok(())
+    }
+
+    /// The value of a row on numbers.
+    fn row(&self, prim: Prim, inst: &Inst, args: &[String]) -> Result<String, Unsupported> {
+        let types = inst.args.iter().chain(&inst.results).map(|v| self.func.ty(*v));
+        if types.clone().any(Type::is_array) {
+            return self.unsupported(format!("{} of arrays", prim.name()));
+        }
+        let single = inst.args.iter().any(|v| self.func.ty(*v) == Type::F32);
+        let failing = |how: Failing, call: String| match (how, self.ahead) {
+            (Failing::Overflow, None) => {
+                format!("{call}.expect(\"an integer result does not fit 64 bits\")")
+            }
+            (Failing::Overflow, Some(_)) => {
+                let fault = self.fault("overflow(", inst.span);
+                format!("match {call} {{ Some(value) => value, None => {fault} }}")
+            }
+            (Failing::Division, None) => call,
+            (Failing::Division, Some(ahead)) => {
+                let kind = format!("{}{call}.map_err({}FaultKind::from)", ahead.path, ahead.path);
+                self.succeeded(&kind, inst.span)
+            }
+        };
+        let float = if single { "f32" } else { "f64" };
+        if let Some(value) = row(prim, float, args, &failing) {
+            let helped = matches!(prim, Prim::Bits | Prim::UMulH) && self.ahead.is_some();
+            return Ok(if helped { format!("{}{value}", self.path()) } else { value });
+        }
+        let path = self.calls.row(prim);
+        if !single {
+            return Ok(format!("{path}({})", args.join(", ")));
+        }
+        // Elementary functions of single-precision numbers are computed in double precision.
+        let widened = inst.args.iter().zip(args).map(|(v, arg)| match self.func.ty(*v) {
+            Type::F32 => format!("f64::from({arg})"),
+            _ => arg.clone(),
+        });
+        let args: Vec<String> = widened.collect();
+        Ok(format!("{path}({}) as f32", args.join(", ")))
+    }
+
+    fn call(&mut self, inst: &Inst, name: &Arc<str>, args: &[String]) {
+        let results = self.pattern(&inst.results, false);
+        let call = format!("{}({})", self.calls.function(name), self.arguments(name, args));
+        let value = match self.ahead {
+            None => call,
+            Some(_) if self.loops.is_empty() => format!("{call}?"),
+            Some(_) => {
+                let fault = self.fault("within(fault", inst.span);
+                format!("match {call} {{ Ok(value) => value, Err(fault) => {fault} }}")
+            }
+        };
+        self.line(&format!("let {results} = {value};"));
+    }
+
+    /// Arguments, arrays that the callee leaves here as references.
+    fn arguments(&self, name: &str, args: &[String]) -> String {
+        let Some(callee) = self.ahead.and_then(|ahead| ahead.module.func(name)) else {
+            return args.join(", ");
+        };
+        let shared = callee.params().iter().map(|p| self.is_shared(callee, *p));
+        let mark =
+            |(arg, shared): (&String, bool)| if shared { format!("&{arg}") } else { arg.clone() };
+        args.iter().zip(shared).map(mark).collect::<Vec<_>>().join(", ")
+    }
+
+    /// An outlined loop, all of it recorded, then all of it reversed.
+    fn drive(
+        &mut self,
+        inst: &Inst,
+        name: &str,
+        phase: Phase,
+        mut args: Vec<String>,
+    ) -> Result<(), Unsupported> {
+        let Some(plan) = self.ahead.and_then(|ahead| ahead.module.plan(name)) else {
+            return self.unsupported("drive");
+        };
+        let entry = match phase {
+            Phase::Forward => &plan.record,
+            Phase::Reverse => &plan.reverse,
+        };
+        if phase == Phase::Forward && !plan.bounded {
+            args[1] = "i64::MAX".into();
+        }
+        self.call(inst, entry, &args);
+        Ok(())
+    }
+
+    /// A loop, left with its carries where its range ends.
+    fn looping(
+        &mut self,
+        inst: &Inst,
+        start: &str,
+        end: Option<&str>,
+        first: &[String],
+    ) -> Result<(), Unsupported> {
+        let body = &inst.blocks[0];
+        let (counter, carries) = (self.name(body.params[0]), &body.params[1..]);
+        self.line(&format!("let {} = {{", self.pattern(&inst.results, false)));
+        self.depth += 1;
+        self.line(&format!("let mut {counter} = {start};"));
+        self.line(&format!("let {} = {};", self.pattern(carries, true), tuple(first)));
+        self.line("loop {");
+        if let Some(end) = end {
+            self.depth += 1;
+            let left = self.pattern(carries, false);
+            self.line(&format!("if {counter} >= {end} {{"));
+            self.line(&format!("    break {left};"));
+            self.line("}");
+            self.depth -= 1;
+        }
+        let next = self.pattern(carries, false);
+        match body.numbering {
+            Numbering::FromStart => {
+                self.loops.push((inst.span, format!("{counter}.wrapping_sub({start})")));
+            }
+            Numbering::ByCounter => self.loops.push((inst.span, counter.clone())),
+            Numbering::Hidden => {}
+        }
+        self.nested(body, |values| {
+            let mut step = String::new();
+            if values != "()" {
+                let _ = write!(step, "{next} = {values}; ");
+            }
+            step + &format!("{counter} = {counter}.wrapping_add(1);")
+        })?;
+        if body.numbering != Numbering::Hidden {
+            self.loops.pop();
+        }
+        self.line("}");
+        self.depth -= 1;
+        self.line("};");
+        Ok(())
+    }
+}
+
+/// An operation, as the IR calls it.
+fn name_of(op: &Op) -> &'static str {
+    match op {
+        Op::Prim(prim) => prim.name(),
+        Op::Dim(_) => "dim",
+        Op::Load => "load",
+        Op::Store => "store",
+        Op::Fill => "fill",
+        Op::Copy => "copy",
+        Op::Array(op) => op.name(),
+        Op::Tape => "tape",
+        Op::Push => "push",
+        Op::Pop => "pop",
+        Op::If => "if",
+        Op::For => "for",
+        Op::While => "while",
+        Op::ExitIf => "exit_if",
+        Op::Call(_) => "call",
+        Op::Drive(..) => "drive",
+        Op::Assert(_) => "assert",
+    }
+}
