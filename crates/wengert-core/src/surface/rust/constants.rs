@@ -2,8 +2,8 @@
 
 use super::scope::Entry;
 use super::types::IntKind;
-use super::value::{Leaf, Ty, Val, call, float, int, named};
-use super::{Converter, How, Made, no};
+use super::value::{How, Leaf, Ty, Val, call, float, int, named};
+use super::{Converter, Made, no};
 use crate::span::{Diagnostic, Span};
 use crate::surface::tree::{BinaryOp, Callee, Expr, ExprKind, Name, Stmt, StmtKind, Target, UnaryOp};
 use std::f64::consts as c;

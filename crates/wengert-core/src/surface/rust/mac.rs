@@ -13,11 +13,10 @@ use syn::parse::{Parse, ParseStream};
 use syn::visit::Visit;
 
 /// What the macros of a text were given, by where each is.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Macros(HashMap<usize, Result<Body, String>>);
 
 /// What a macro was given.
-#[derive(Debug)]
 enum Body {
     List(Vec<syn::Expr>),
     /// `[value; count]`

@@ -59,6 +59,7 @@ mod tests;
 use crate::span::{Diagnostic, Span};
 use crate::surface::tree::{Function, MAX_DEPTH, Module, Stmt};
 use labels::Around;
+use mac::Macros;
 use scope::Scopes;
 pub use spans::Spans;
 use std::collections::{BTreeSet, HashMap};
@@ -110,7 +111,8 @@ pub fn parse(source: &str) -> Result<Parsed, Vec<Diagnostic>> {
             .collect::<Vec<_>>()
     })?;
     let mut spans = Spans::text(source);
-    Converter::new(&mut spans).file(&file.items)
+    let macros = Macros::of(&file.items);
+    Converter::new(&mut spans, &macros).file(&file.items)
 }
 
 /// Converts a function, and the functions and constants it uses, as a macro is given them. Spans are numbers
@@ -126,12 +128,14 @@ pub fn convert(
 ) -> Result<Parsed, Vec<Diagnostic>> {
     let mut items = vec![syn::Item::Fn(function.clone())];
     items.extend(helpers.iter().cloned());
-    Converter::new(spans).file(&items)
+    let macros = Macros::of(&items);
+    Converter::new(spans, &macros).file(&items)
 }
 
 /// The state of the walk.
 struct Converter<'a> {
     spans: &'a mut Spans,
+    macros: &'a Macros,
     scopes: Scopes<'a>,
     /// Every identifier of the text and every name made so far.
     taken: BTreeSet<String>,
@@ -156,9 +160,10 @@ struct Converter<'a> {
 }
 
 impl<'a> Converter<'a> {
-    fn new(spans: &'a mut Spans) -> Self {
+    fn new(spans: &'a mut Spans, macros: &'a Macros) -> Self {
         Converter {
             spans,
+            macros,
             scopes: Scopes::default(),
             taken: BTreeSet::new(),
             functions: Vec::new(),

@@ -1,7 +1,7 @@
 //! Patterns: of `let`, loops and parameters, which always fit, and of `match`, which are tested.
 
 use super::scope::Entry;
-use super::value::{How, Leaf, Place, Ty, Val, compare};
+use super::value::{How, Leaf, Ty, Val, compare};
 use super::{Converter, Made, no};
 use crate::span::{Diagnostic, Span};
 use crate::surface::tree::{CompareOp, Expr, ExprKind, LogicalOp};
@@ -224,14 +224,11 @@ impl<'a> Converter<'a> {
         }
         Ok(compare(a.e, CompareOp::Eq, b.e, at))
     }
+}
 
-    /// A place as a value that can be looked at and, by `&mut`, be changed.
-    pub(super) fn item_at(&mut self, place: Place, ty: Ty, mutable: bool, from: Vec<usize>) -> Val<'a> {
-        if mutable && ty.is_scalar() {
-            return Val::Alias(place, ty);
-        }
-        Val::Leaf(Leaf { e: place.read(), ty, how: How::Ref, from })
-    }
+/// A test and another.
+pub(super) fn both(a: Expr, b: Expr, span: Span) -> Expr {
+    Expr { kind: ExprKind::Logical { op: LogicalOp::And, operands: vec![a, b] }, span }
 }
 
 /// Tests as one; nothing where there are none.

@@ -19,6 +19,8 @@ impl<'a> Converter<'a> {
             syn::Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => {
                 match self.expr(&unary.expr, None)? {
                     Val::Leaf(leaf) if leaf.ty.is_array() => Ok((all_of(leaf.e, at), leaf.ty)),
+                    // A number behind a `&`: there is nothing to assign to.
+                    Val::Leaf(_) => Err(no::TARGET.at(at)),
                     val => self.place_of(val, at),
                 }
             }

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 /// What a name stands for.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) enum Entry<'a> {
     /// A variable. Its value is made of variables of the tree.
     Variable(Val<'a>),
@@ -22,7 +22,7 @@ pub(super) enum Entry<'a> {
 }
 
 /// The blocks around, outermost first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Scopes<'a>(Vec<HashMap<String, Entry<'a>>>);
 
 impl<'a> Scopes<'a> {
@@ -68,6 +68,14 @@ impl<'a> Scopes<'a> {
             items.map(|(name, entry)| (name.clone(), entry.clone())).collect()
         };
         Scopes(self.0.iter().map(kept).collect())
+    }
+
+    /// The functions that can be called here.
+    pub(super) fn functions(&self) -> Vec<String> {
+        let all = self.0.iter().flat_map(|s| s.iter());
+        all.filter(|(_, e)| matches!(e, Entry::Function(_) | Entry::Variable(Val::Closure(_))))
+            .map(|(name, _)| name.clone())
+            .collect()
     }
 
     fn names(&self) -> Vec<&str> {

@@ -156,7 +156,7 @@ pub(super) struct Leaf {
 }
 
 /// What an expression evaluates to.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) enum Val<'a> {
     Leaf(Leaf),
     Tuple(Vec<Val<'a>>),
