@@ -35,7 +35,12 @@ pub(super) enum Place {
 enum At {
     /// A place, and whether it is counted from the end where it is negative.
     One(Value, Span, bool),
-    Slice { start: Option<Value>, stop: Option<Value>, step: Option<Value>, span: Span },
+    Slice {
+        start: Option<Value>,
+        stop: Option<Value>,
+        step: Option<Value>,
+        span: Span,
+    },
     Many(Value, Span),
     Mask(Value, Span),
 }

@@ -180,8 +180,7 @@ impl Lowering<'_> {
             Elem::F32 => Elem::F32,
             _ => Elem::F64,
         };
-        let (x, y) =
-            (self.convert(x, elem, given.span)?, self.convert(y, elem, given.span)?);
+        let (x, y) = (self.convert(x, elem, given.span)?, self.convert(y, elem, given.span)?);
         self.b.at(given.span);
         Ok((x, y))
     }

@@ -278,17 +278,20 @@ impl<'a> Converter<'a> {
                 Ok(Val::Tuple(halves.into_iter().map(by_ref).collect()))
             }
             ("reverse", []) => {
-                let turned = call("copy", vec![call("flip", vec![base.e.clone(), int(0, at)], at)], at);
+                let turned =
+                    call("copy", vec![call("flip", vec![base.e.clone(), int(0, at)], at)], at);
                 self.assign(all_of(base.e, at).target(), turned, at);
                 Ok(Val::Unit)
             }
-            ("first" | "last" | "get" | "get_mut" | "first_mut" | "last_mut" | "split_first", _) => {
-                Err(no::OPTIONS.at(at_name))
-            }
-            ("push" | "pop" | "extend" | "resize" | "truncate" | "clear" | "insert" | "remove"
-            | "append" | "drain" | "reserve" | "extend_from_slice", _) => {
-                Err(no::GROWING.at(at_name))
-            }
+            (
+                "first" | "last" | "get" | "get_mut" | "first_mut" | "last_mut" | "split_first",
+                _,
+            ) => Err(no::OPTIONS.at(at_name)),
+            (
+                "push" | "pop" | "extend" | "resize" | "truncate" | "clear" | "insert" | "remove"
+                | "append" | "drain" | "reserve" | "extend_from_slice",
+                _,
+            ) => Err(no::GROWING.at(at_name)),
             ("sort" | "sort_by" | "sort_unstable" | "sort_by_key" | "sort_unstable_by", _) => {
                 Err(no::SORT.at(at_name))
             }
@@ -312,8 +315,21 @@ impl<'a> Converter<'a> {
 
 /// The methods of arrays.
 const METHODS: &[&str] = &[
-    "len", "is_empty", "clone", "to_vec", "swap", "fill", "copy_from_slice", "split_at",
-    "split_at_mut", "reverse", "iter", "iter_mut", "windows", "chunks", "chunks_exact",
+    "len",
+    "is_empty",
+    "clone",
+    "to_vec",
+    "swap",
+    "fill",
+    "copy_from_slice",
+    "split_at",
+    "split_at_mut",
+    "reverse",
+    "iter",
+    "iter_mut",
+    "windows",
+    "chunks",
+    "chunks_exact",
 ];
 
 /// The error for a method that is not there.

@@ -27,7 +27,8 @@ impl<'a> Converter<'a> {
     ) -> Made<Val<'a>> {
         let signature = &callee.signature;
         if args.len() != signature.params.len() {
-            let (n, s) = (signature.params.len(), if signature.params.len() == 1 { "" } else { "s" });
+            let (n, s) =
+                (signature.params.len(), if signature.params.len() == 1 { "" } else { "s" });
             let message =
                 format!("`{}` takes {n} argument{s}, but {} are given", signature.name, args.len());
             return Err(Diagnostic::new("argument-count", message)
@@ -79,7 +80,8 @@ impl<'a> Converter<'a> {
             }
         }
         let name = Name { text: callee.name.clone(), span: at };
-        let kind = ExprKind::Call { callee: Called::Function(name), args: values, keywords: Vec::new() };
+        let kind =
+            ExprKind::Call { callee: Called::Function(name), args: values, keywords: Vec::new() };
         let call = Expr { kind, span };
         let result = signature.result.leaves();
         if written.iter().all(Option::is_none) && result.is_empty() {

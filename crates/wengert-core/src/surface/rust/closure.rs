@@ -94,7 +94,9 @@ impl<'a> Converter<'a> {
                 c.bind(pattern, val)?;
             }
             let val = if closure.returns {
-                c.once(Kind::Closure, None, result.as_ref(), at, |c| c.expr(&syntax.body, result.as_ref()))?
+                c.once(Kind::Closure, None, result.as_ref(), at, |c| {
+                    c.expr(&syntax.body, result.as_ref())
+                })?
             } else {
                 c.expr(&syntax.body, result.as_ref())?
             };
@@ -142,7 +144,13 @@ impl<'a> Converter<'a> {
     }
 
     /// Calls it with values.
-    pub(super) fn apply(&mut self, called: &Called<'a>, args: Vec<Val<'a>>, want: Option<&Ty>, at: Span) -> Made<Val<'a>> {
+    pub(super) fn apply(
+        &mut self,
+        called: &Called<'a>,
+        args: Vec<Val<'a>>,
+        want: Option<&Ty>,
+        at: Span,
+    ) -> Made<Val<'a>> {
         match called {
             Called::Closure(closure) => self.apply_closure(closure, args, want, at),
             Called::Function(callee) => {
@@ -160,7 +168,12 @@ impl<'a> Converter<'a> {
     }
 
     /// `f(x)`.
-    pub(super) fn call_expr(&mut self, call: &'a syn::ExprCall, want: Option<&Ty>, at: Span) -> Made<Val<'a>> {
+    pub(super) fn call_expr(
+        &mut self,
+        call: &'a syn::ExprCall,
+        want: Option<&Ty>,
+        at: Span,
+    ) -> Made<Val<'a>> {
         let args: Vec<&'a syn::Expr> = call.args.iter().collect();
         let at_name = self.at(&*call.func);
         let words: Vec<String> = match strip(&call.func) {
@@ -261,7 +274,9 @@ impl<'a> Converter<'a> {
             ("cmp" | "", "min" | "max", [a, b]) => {
                 let vals = self.all(&[a, b], want)?;
                 let mut leaves = vals.iter().flat_map(Val::leaves);
-                let (Some(a), Some(b)) = (leaves.next(), leaves.next()) else { return Err(no::CALLED.at(at)) };
+                let (Some(a), Some(b)) = (leaves.next(), leaves.next()) else {
+                    return Err(no::CALLED.at(at));
+                };
                 self.integer_method(a, name, vec![Val::Leaf(b)], at_name, at)
             }
             ("Vec", "new" | "with_capacity", _) => Err(no::GROWING.at(at_name)),
@@ -269,7 +284,8 @@ impl<'a> Converter<'a> {
             _ => {
                 let message = format!("the function `{name}` is not known here");
                 let known: Vec<String> = self.scopes.functions();
-                let error = Diagnostic::new("undefined-function", message).label(at_name, "called here");
+                let error =
+                    Diagnostic::new("undefined-function", message).label(at_name, "called here");
                 Err(match crate::surface::names::nearest(name, known.iter().map(String::as_str)) {
                     Some(near) => error.help(format!("did you mean `{near}`?")),
                     None => error.help(

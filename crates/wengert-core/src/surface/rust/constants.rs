@@ -5,7 +5,9 @@ use super::types::IntKind;
 use super::value::{How, Leaf, Ty, Val, call, float, int, named};
 use super::{Converter, Made, no};
 use crate::span::{Diagnostic, Span};
-use crate::surface::tree::{BinaryOp, Callee, Expr, ExprKind, Name, Stmt, StmtKind, Target, UnaryOp};
+use crate::surface::tree::{
+    BinaryOp, Callee, Expr, ExprKind, Name, Stmt, StmtKind, Target, UnaryOp,
+};
 use std::f64::consts as c;
 
 /// The constants of `std::f64::consts`.
@@ -125,9 +127,12 @@ impl<'a> Converter<'a> {
         if let Some(Entry::Constant(..)) = self.scopes.get(last) {
             return self.name_value(last, span);
         }
-        Err(Diagnostic::new("undefined-variable", format!("`{}` is not known here", words.join("::")))
-            .label(span, "used here")
-            .help("define it as a `const` beside the function, or pass it as a parameter"))
+        Err(Diagnostic::new(
+            "undefined-variable",
+            format!("`{}` is not known here", words.join("::")),
+        )
+        .label(span, "used here")
+        .help("define it as a `const` beside the function, or pass it as a parameter"))
     }
 
     /// A float of either size.
@@ -198,7 +203,9 @@ pub(super) fn known_integer(e: &Expr) -> Option<i64> {
     match &e.kind {
         ExprKind::Int(k) => Some(*k),
         ExprKind::Unary { op: UnaryOp::Neg, operand } => known_integer(operand)?.checked_neg(),
-        ExprKind::Call { callee: Callee::Builtin(name), args, .. } if name.text == "rust.natural" => {
+        ExprKind::Call { callee: Callee::Builtin(name), args, .. }
+            if name.text == "rust.natural" =>
+        {
             known_integer(args.first()?).filter(|k| *k >= 0)
         }
         ExprKind::Binary { first, rest } => {

@@ -2,7 +2,9 @@
 
 use super::call::expected;
 use super::item::natural;
-use super::value::{How, Leaf, Len, Place, Ty, Val, binary, call, compare, float, int, named, negated, not, truth};
+use super::value::{
+    How, Leaf, Len, Place, Ty, Val, binary, call, compare, float, int, named, negated, not, truth,
+};
 use super::{Converter, Made, no};
 use crate::span::{Diagnostic, Span};
 use crate::surface::tree::{
@@ -122,7 +124,9 @@ impl<'a> Converter<'a> {
         match (val, ty) {
             (Val::Never, _) => Ok(Val::Never),
             (Val::Unit, Ty::Unit) => Ok(Val::Unit),
-            (Val::Alias(place, found), ty) if found.join(ty).is_some() => Ok(Val::Alias(place, found)),
+            (Val::Alias(place, found), ty) if found.join(ty).is_some() => {
+                Ok(Val::Alias(place, found))
+            }
             (Val::Tuple(all), Ty::Tuple(types)) if all.len() == types.len() => {
                 let all = all.into_iter().zip(types).map(|(v, ty)| self.fitted(v, ty, at));
                 Ok(Val::Tuple(all.collect::<Made<_>>()?))
@@ -277,7 +281,13 @@ impl<'a> Converter<'a> {
         })
     }
 
-    fn float_literal(&mut self, x: f64, suffix: &str, want: Option<&Ty>, at: Span) -> Made<Val<'a>> {
+    fn float_literal(
+        &mut self,
+        x: f64,
+        suffix: &str,
+        want: Option<&Ty>,
+        at: Span,
+    ) -> Made<Val<'a>> {
         let ty = match (suffix, want) {
             ("f32", _) | ("", Some(Ty::F32)) => Ty::F32,
             ("f64", _) | ("", Some(Ty::F64)) => Ty::F64,
@@ -318,7 +328,9 @@ impl<'a> Converter<'a> {
     fn unary(&mut self, unary: &'a syn::ExprUnary, want: Option<&Ty>, at: Span) -> Made<Val<'a>> {
         match unary.op {
             syn::UnOp::Deref(_) => Ok(match self.expr(&unary.expr, want)? {
-                Val::Leaf(leaf) if leaf.how == How::Ref => Val::Leaf(Leaf { how: How::Place, ..leaf }),
+                Val::Leaf(leaf) if leaf.how == How::Ref => {
+                    Val::Leaf(Leaf { how: How::Place, ..leaf })
+                }
                 Val::Alias(place, ty) => Val::of(place.read(), ty),
                 other => other,
             }),
@@ -326,7 +338,10 @@ impl<'a> Converter<'a> {
                 if let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(k), .. }) = &*unary.expr
                     && k.base10_digits() == "9223372036854775808"
                 {
-                    return Ok(Val::of(int(i64::MIN, at), Ty::Int(super::types::IntKind::from_name(k.suffix()))));
+                    return Ok(Val::of(
+                        int(i64::MIN, at),
+                        Ty::Int(super::types::IntKind::from_name(k.suffix())),
+                    ));
                 }
                 let leaf = self.scalar(&unary.expr, want)?;
                 if leaf.ty.is_unsigned() || leaf.ty == Ty::Bool {
@@ -341,7 +356,9 @@ impl<'a> Converter<'a> {
                     ExprKind::Int(k) => int(-k, at),
                     _ => negated(leaf.e, at),
                 };
-                Ok(Val::Leaf(Leaf { e, how: How::Fresh, ..Leaf::new(int(0, at), leaf.ty) }.from(leaf.from)))
+                Ok(Val::Leaf(
+                    Leaf { e, how: How::Fresh, ..Leaf::new(int(0, at), leaf.ty) }.from(leaf.from),
+                ))
             }
             syn::UnOp::Not(_) => {
                 let leaf = self.scalar(&unary.expr, want)?;
@@ -349,16 +366,21 @@ impl<'a> Converter<'a> {
                     Ty::Bool => Ok(Val::of(not(leaf.e, at), Ty::Bool)),
                     Ty::Int(kind) => {
                         let operand = Box::new(leaf.e);
-                        let e = Expr { kind: ExprKind::Unary { op: UnaryOp::Invert, operand }, span: at };
+                        let e = Expr {
+                            kind: ExprKind::Unary { op: UnaryOp::Invert, operand },
+                            span: at,
+                        };
                         match kind {
                             Some(k) if k.unsigned() && k.bits() == 64 => Err(no::WIDE_BITS.at(at)),
-                            Some(k) => {
-                                Ok(Val::of(super::cast::wrapped(e, k, at), Ty::Int(kind)))
-                            }
+                            Some(k) => Ok(Val::of(super::cast::wrapped(e, k, at), Ty::Int(kind))),
                             None => Ok(Val::of(e, Ty::Int(None))),
                         }
                     }
-                    other => Err(super::call::mismatch("`!` needs a `bool` or an integer".into(), at, &other.shown())),
+                    other => Err(super::call::mismatch(
+                        "`!` needs a `bool` or an integer".into(),
+                        at,
+                        &other.shown(),
+                    )),
                 }
             }
             _ => Err(no::OTHER_EXPRESSION.at(at)),
@@ -430,11 +452,8 @@ impl<'a> Converter<'a> {
             return Ok(Val::Never);
         }
         let Some(ty) = left.ty.join(&right.ty) else {
-            let message = format!(
-                "`{}` and `{}` cannot be combined",
-                left.ty.shown(),
-                right.ty.shown()
-            );
+            let message =
+                format!("`{}` and `{}` cannot be combined", left.ty.shown(), right.ty.shown());
             return Err(Diagnostic::new("type", message)
                 .label(left_span, format!("this is `{}`", left.ty.shown()))
                 .label(right_span, format!("this is `{}`", right.ty.shown()))

@@ -15,13 +15,22 @@ struct Arm {
 
 impl<'a> Converter<'a> {
     /// `if cond { .. } else { .. }`.
-    pub(super) fn if_expr(&mut self, branch: &'a syn::ExprIf, want: Option<&Ty>, at: Span) -> Made<Val<'a>> {
+    pub(super) fn if_expr(
+        &mut self,
+        branch: &'a syn::ExprIf,
+        want: Option<&Ty>,
+        at: Span,
+    ) -> Made<Val<'a>> {
         let test = self.condition(&branch.cond)?;
         let mut merged = None;
         let mut goes_on = false;
         let then = self.way(&mut merged, &mut goes_on, at, |c| {
             let val = c.block(&branch.then_branch, want)?;
-            Ok(if branch.else_branch.is_none() && !matches!(val, Val::Never) { Val::Unit } else { val })
+            Ok(if branch.else_branch.is_none() && !matches!(val, Val::Never) {
+                Val::Unit
+            } else {
+                val
+            })
         })?;
         let otherwise = match &branch.else_branch {
             Some((_, e)) => {
@@ -61,7 +70,12 @@ impl<'a> Converter<'a> {
     }
 
     /// `match`.
-    pub(super) fn match_expr(&mut self, choice: &'a syn::ExprMatch, want: Option<&Ty>, at: Span) -> Made<Val<'a>> {
+    pub(super) fn match_expr(
+        &mut self,
+        choice: &'a syn::ExprMatch,
+        want: Option<&Ty>,
+        at: Span,
+    ) -> Made<Val<'a>> {
         let val = self.expr(&choice.expr, None)?;
         if matches!(val, Val::Never) {
             return Ok(Val::Never);
@@ -95,7 +109,10 @@ impl<'a> Converter<'a> {
             otherwise = match arm.test {
                 None => arm.stmts,
                 Some(cond) => {
-                    vec![Stmt { kind: StmtKind::If { cond, then: arm.stmts, otherwise }, span: arm.at }]
+                    vec![Stmt {
+                        kind: StmtKind::If { cond, then: arm.stmts, otherwise },
+                        span: arm.at,
+                    }]
                 }
             };
         }
@@ -175,7 +192,12 @@ impl<'a> Converter<'a> {
     }
 
     /// `loop`.
-    pub(super) fn endless(&mut self, l: &'a syn::ExprLoop, want: Option<&Ty>, at: Span) -> Made<Val<'a>> {
+    pub(super) fn endless(
+        &mut self,
+        l: &'a syn::ExprLoop,
+        want: Option<&Ty>,
+        at: Span,
+    ) -> Made<Val<'a>> {
         let label = l.label.as_ref().map(|l| l.name.ident.to_string());
         let around = self.leavable(
             Kind::Loop,

@@ -12,14 +12,32 @@ pub(super) fn consumes(name: &str, arguments: usize) -> bool {
     matches!(
         (name, arguments),
         ("sum" | "product" | "count" | "collect" | "len" | "min" | "max" | "last" | "next", 0)
-            | ("all" | "any" | "for_each" | "position" | "find" | "min_by" | "max_by" | "reduce" | "nth" | "partition", 1)
+            | (
+                "all"
+                    | "any"
+                    | "for_each"
+                    | "position"
+                    | "find"
+                    | "min_by"
+                    | "max_by"
+                    | "reduce"
+                    | "nth"
+                    | "partition",
+                1
+            )
             | ("fold" | "try_fold", 2)
     )
 }
 
 impl<'a> Converter<'a> {
     /// A sequence used up.
-    pub(super) fn consumed(&mut self, method: &'a syn::ExprMethodCall, name: &str, want: Option<&Ty>, at: Span) -> Made<Val<'a>> {
+    pub(super) fn consumed(
+        &mut self,
+        method: &'a syn::ExprMethodCall,
+        name: &str,
+        want: Option<&Ty>,
+        at: Span,
+    ) -> Made<Val<'a>> {
         let at_name = self.at(&method.method);
         let args: Vec<&'a syn::Expr> = method.args.iter().collect();
         let declared = self.turbofish(method)?;
@@ -54,8 +72,12 @@ impl<'a> Converter<'a> {
                     let test = c.apply(&f, vec![val], Some(&Ty::Bool), at_name)?;
                     let cond = c.as_scalar(test, at_name)?.e;
                     let cond = if all { not(cond, at) } else { cond };
-                    let kind = StmtKind::Assign { targets: vec![target(&found, at)], value: truth(!all, at) };
-                    let then = vec![Stmt { kind, span: at }, Stmt { kind: StmtKind::Break, span: at }];
+                    let kind = StmtKind::Assign {
+                        targets: vec![target(&found, at)],
+                        value: truth(!all, at),
+                    };
+                    let then =
+                        vec![Stmt { kind, span: at }, Stmt { kind: StmtKind::Break, span: at }];
                     c.emit(StmtKind::If { cond, then, otherwise: Vec::new() }, at);
                     Ok(())
                 })?;
@@ -88,7 +110,14 @@ impl<'a> Converter<'a> {
         text
     }
 
-    fn reduced(&mut self, seq: &Seq<'a>, sum: bool, want: Option<&Ty>, at_items: Span, at: Span) -> Made<Val<'a>> {
+    fn reduced(
+        &mut self,
+        seq: &Seq<'a>,
+        sum: bool,
+        want: Option<&Ty>,
+        at_items: Span,
+        at: Span,
+    ) -> Made<Val<'a>> {
         let total = self.fresh(if sum { "sum" } else { "product" });
         let mut found: Option<Leaf> = None;
         let (stmts, ()) = self.inside(|c| {
@@ -99,7 +128,11 @@ impl<'a> Converter<'a> {
                     leaf = c.fitted_leaf(leaf, want, at_items)?;
                 }
                 if !leaf.ty.is_number() {
-                    return Err(super::call::mismatch("numbers are needed here".into(), at_items, &leaf.ty.shown()));
+                    return Err(super::call::mismatch(
+                        "numbers are needed here".into(),
+                        at_items,
+                        &leaf.ty.shown(),
+                    ));
                 }
                 found = Some(leaf.clone());
                 let op = if sum { BinaryOp::Add } else { BinaryOp::Mul };
@@ -119,7 +152,13 @@ impl<'a> Converter<'a> {
         Ok(Val::Leaf(Leaf { from: leaf.from, ..Leaf::new(named(&total, at), leaf.ty) }))
     }
 
-    fn folded(&mut self, seq: &Seq<'a>, first: Val<'a>, f: &Called<'a>, (at_items, at_name, at): (Span, Span, Span)) -> Made<Val<'a>> {
+    fn folded(
+        &mut self,
+        seq: &Seq<'a>,
+        first: Val<'a>,
+        f: &Called<'a>,
+        (at_items, at_name, at): (Span, Span, Span),
+    ) -> Made<Val<'a>> {
         let ty = first.ty();
         // What is begun with may be a literal whose type the items say.
         let ty = self.accumulated(seq, &ty, f, (at_items, at_name))?;
@@ -132,10 +171,13 @@ impl<'a> Converter<'a> {
             let new = c.fitted(new, &ty, at_name)?;
             let new = new.leaves();
             let values: Vec<Expr> = new.into_iter().map(|leaf| c.taken_over(leaf).e).collect();
-            let targets: Vec<Target> = names.iter().filter_map(|leaf| match &leaf.e.kind {
-                ExprKind::Name(text) => Some(target(text, at)),
-                _ => None,
-            }).collect();
+            let targets: Vec<Target> = names
+                .iter()
+                .filter_map(|leaf| match &leaf.e.kind {
+                    ExprKind::Name(text) => Some(target(text, at)),
+                    _ => None,
+                })
+                .collect();
             match (<[Target; 1]>::try_from(targets), <[Expr; 1]>::try_from(values)) {
                 (Ok([to]), Ok([value])) => c.assign(to, value, at),
                 (Err(elements), Err(values)) => {
@@ -150,7 +192,13 @@ impl<'a> Converter<'a> {
     }
 
     /// The type of what is folded: tried once, and thrown away.
-    fn accumulated(&mut self, seq: &Seq<'a>, ty: &Ty, f: &Called<'a>, (at_items, at_name): (Span, Span)) -> Made<Ty> {
+    fn accumulated(
+        &mut self,
+        seq: &Seq<'a>,
+        ty: &Ty,
+        f: &Called<'a>,
+        (at_items, at_name): (Span, Span),
+    ) -> Made<Ty> {
         if !ty.is_open() {
             return Ok(ty.clone());
         }
@@ -169,11 +217,19 @@ impl<'a> Converter<'a> {
         Ok(found)
     }
 
-    fn collected(&mut self, seq: Seq<'a>, want: Option<&Ty>, at_items: Span, at: Span) -> Made<Val<'a>> {
+    fn collected(
+        &mut self,
+        seq: Seq<'a>,
+        want: Option<&Ty>,
+        at_items: Span,
+        at: Span,
+    ) -> Made<Val<'a>> {
         if self.is_uneven(&seq) {
             return Err(no::UNEVEN_SEQUENCE.at(at_items));
         }
-        let Some(count) = self.count_of(&seq, at_items) else { return Err(no::FOREVER.at(at_items)) };
+        let Some(count) = self.count_of(&seq, at_items) else {
+            return Err(no::FOREVER.at(at_items));
+        };
         let count = self.kept(count);
         let made = self.fresh("made");
         let mut found: Option<Ty> = None;
@@ -190,14 +246,19 @@ impl<'a> Converter<'a> {
                     Some(ty) => c.fitted(val, ty, at_items)?,
                     None => val,
                 };
-                let (Val::Leaf(_) | Val::Alias(..), [leaf]) = (&val, val.leaves().as_slice()) else {
+                let leaves = val.leaves();
+                let (Val::Leaf(_) | Val::Alias(..), [leaf]) = (&val, leaves.as_slice()) else {
                     return Err(no::COLLECTED.at(at_items));
                 };
                 found = Some(leaf.ty.clone());
                 let k = c.as_scalar(k, at)?.e;
                 let place = super::array::element(named(&made, at), k, at);
                 if let ExprKind::Index { base, indices } = place.kind {
-                    c.assign(Target::Element { base: *base, indices, span: at }, leaf.e.clone(), at);
+                    c.assign(
+                        Target::Element { base: *base, indices, span: at },
+                        leaf.e.clone(),
+                        at,
+                    );
                 }
                 Ok(())
             })
@@ -222,7 +283,13 @@ impl<'a> Converter<'a> {
 
     /// `array::from_fn(f)`.
     pub(super) fn collected_from(&mut self, n: usize, f: &Called<'a>, at: Span) -> Made<Val<'a>> {
-        let seq = Seq::Range { start: int(0, at), stop: int(n as i64, at), step: int(1, at), down: false, ty: super::array::USIZE };
+        let seq = Seq::Range {
+            start: int(0, at),
+            stop: int(n as i64, at),
+            step: int(1, at),
+            down: false,
+            ty: super::array::USIZE,
+        };
         let seq = Seq::Map(Box::new(seq), f.clone(), at);
         Ok(match self.collected(seq, None, at, at)? {
             Val::Leaf(Leaf { e, ty: Ty::Array(elem, _), how, from }) => {

@@ -86,7 +86,9 @@ impl<'a> Converter<'a> {
                     continue;
                 }
                 syn::Item::Const(_) | syn::Item::Type(_) | syn::Item::Use(_) => continue,
-                syn::Item::Static(s) if matches!(s.mutability, syn::StaticMutability::None) => continue,
+                syn::Item::Static(s) if matches!(s.mutability, syn::StaticMutability::None) => {
+                    continue;
+                }
                 syn::Item::Mod(m) if for_tests(&m.attrs) => continue,
                 syn::Item::Static(_) => no::STATIC_MUT,
                 syn::Item::Struct(_) => no::STRUCT,
@@ -213,12 +215,24 @@ impl<'a> Converter<'a> {
     /// Attributes that change nothing about what a function computes.
     fn attributes(&mut self, attrs: &[syn::Attribute]) -> Made<()> {
         const HARMLESS: &[&str] = &[
-            "doc", "inline", "allow", "expect", "warn", "deny", "must_use", "differentiable", "rustfmt",
-            "clippy", "cold", "track_caller", "deprecated",
+            "doc",
+            "inline",
+            "allow",
+            "expect",
+            "warn",
+            "deny",
+            "must_use",
+            "differentiable",
+            "rustfmt",
+            "clippy",
+            "cold",
+            "track_caller",
+            "deprecated",
         ];
         for attr in attrs {
             let word = attr.path().segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
-            let first = attr.path().segments.first().map(|s| s.ident.to_string()).unwrap_or_default();
+            let first =
+                attr.path().segments.first().map(|s| s.ident.to_string()).unwrap_or_default();
             if !HARMLESS.contains(&word.as_str()) && !HARMLESS.contains(&first.as_str()) {
                 let at = self.at(attr);
                 return Err(no::ATTRIBUTE.at(at));
@@ -359,7 +373,12 @@ impl<'a> Converter<'a> {
     }
 
     /// A parameter as parameters of the tree.
-    fn parameter(&mut self, param: &SignatureParam, ty: &RustType, params: &mut Vec<Param>) -> Val<'a> {
+    fn parameter(
+        &mut self,
+        param: &SignatureParam,
+        ty: &RustType,
+        params: &mut Vec<Param>,
+    ) -> Val<'a> {
         if let RustType::Tuple(all) = ty {
             return Val::Tuple(all.iter().map(|t| self.parameter(param, t, params)).collect());
         }

@@ -60,9 +60,7 @@ impl Merged {
 
     fn part<'a>(&self, ty: &Ty, names: &mut std::slice::Iter<String>, span: Span) -> Val<'a> {
         match ty {
-            Ty::Tuple(all) => {
-                Val::Tuple(all.iter().map(|ty| self.part(ty, names, span)).collect())
-            }
+            Ty::Tuple(all) => Val::Tuple(all.iter().map(|ty| self.part(ty, names, span)).collect()),
             Ty::Unit => Val::Unit,
             Ty::Never => Val::Never,
             ty => match names.next() {
@@ -97,7 +95,9 @@ impl<'a> Converter<'a> {
             return Err(super::call::expected(&merged.ty, &found, at));
         };
         let mut merged = Merged { ty: ty.clone(), ..merged };
-        for (leaf, name) in self.fitted(val, &ty, at)?.leaves().into_iter().zip(merged.names.clone()) {
+        for (leaf, name) in
+            self.fitted(val, &ty, at)?.leaves().into_iter().zip(merged.names.clone())
+        {
             if leaf.how == How::Ref && leaf.ty.is_array() {
                 merged.how = How::Ref;
             }
@@ -140,7 +140,9 @@ impl<'a> Converter<'a> {
             passes: false,
         });
         let filled = self.inside(body);
-        let Some(mut around) = self.around.pop() else { return Err(super::no::OTHER_EXPRESSION.at(at)) };
+        let Some(mut around) = self.around.pop() else {
+            return Err(super::no::OTHER_EXPRESSION.at(at));
+        };
         let (mut stmts, ()) = filled?;
         if let Some(flag) = &around.again {
             stmts.insert(0, set(flag, false, at));
@@ -170,7 +172,9 @@ impl<'a> Converter<'a> {
                 self.pass_through(outer - 1, (target, leaves));
             }
         }
-        if around.returns && let Some(next) = self.around.last_mut() {
+        if around.returns
+            && let Some(next) = self.around.last_mut()
+        {
             next.returns = true;
         }
         Ok(around)
@@ -264,7 +268,9 @@ impl<'a> Converter<'a> {
             }
         };
         found.ok_or_else(|| match label {
-            None => Diagnostic::new("syntax", format!("`{word}` outside of a loop")).label(at, "here"),
+            None => {
+                Diagnostic::new("syntax", format!("`{word}` outside of a loop")).label(at, "here")
+            }
             Some(label) => Diagnostic::new("syntax", format!("there is no label `{label}` here"))
                 .label(at, "used here")
                 .help(format!("put it before the loop that is meant: `{label}: for ...`")),

@@ -53,9 +53,6 @@ mod stmt;
 mod types;
 mod value;
 
-#[cfg(test)]
-mod tests;
-
 use crate::span::{Diagnostic, Span};
 use crate::surface::tree::{Function, MAX_DEPTH, Module, Stmt};
 use labels::Around;
@@ -105,9 +102,7 @@ pub fn parse(source: &str) -> Result<Parsed, Vec<Diagnostic>> {
         let spans = Spans::text(source);
         error
             .into_iter()
-            .map(|e| {
-                Diagnostic::new("syntax", e.to_string()).label(spans.look(e.span()), "here")
-            })
+            .map(|e| Diagnostic::new("syntax", e.to_string()).label(spans.look(e.span()), "here"))
             .collect::<Vec<_>>()
     })?;
     let mut spans = Spans::text(source);
@@ -185,11 +180,7 @@ impl<'a> Converter<'a> {
     }
 
     /// Runs `convert` one level deeper.
-    fn deeper<T>(
-        &mut self,
-        at: Span,
-        convert: impl FnOnce(&mut Self) -> Made<T>,
-    ) -> Made<T> {
+    fn deeper<T>(&mut self, at: Span, convert: impl FnOnce(&mut Self) -> Made<T>) -> Made<T> {
         if self.depth == MAX_DEPTH {
             return Err(nesting::too_deep(at));
         }

@@ -1,7 +1,9 @@
 //! Bounds how deep a text can nest before it is parsed: parser and walk are recursive.
 
 use crate::span::{Diagnostic, Span};
-use crate::surface::tree::{Block, Callee, Expr, ExprKind, Function, Index, Iter, IterKind, MAX_DEPTH, StmtKind, Target};
+use crate::surface::tree::{
+    Block, Callee, Expr, ExprKind, Function, Index, Iter, IterKind, MAX_DEPTH, StmtKind, Target,
+};
 use proc_macro2::{TokenStream, TokenTree};
 
 /// The most brackets of any kind inside each other.
@@ -102,7 +104,9 @@ fn block(stmts: &Block, depth: u32) -> bool {
                 StmtKind::Assign { targets, value } => {
                     targets.iter().all(|t| target(t, below)) && expr(value, below)
                 }
-                StmtKind::AugAssign { target: t, value, .. } => target(t, below) && expr(value, below),
+                StmtKind::AugAssign { target: t, value, .. } => {
+                    target(t, below) && expr(value, below)
+                }
                 StmtKind::For { target: t, iter: over, body } => {
                     target(t, below) && iter(over, below) && block(body, below)
                 }
@@ -122,16 +126,21 @@ fn target(target_: &Target, depth: u32) -> bool {
         Target::Name(_) => true,
         Target::Tuple { elements, .. } => elements.iter().all(|t| target(t, depth + 1)),
         Target::Element { base, indices, .. } => {
-            expr(base, depth + 1) && indices.iter().flat_map(Index::exprs).all(|e| expr(e, depth + 1))
+            expr(base, depth + 1)
+                && indices.iter().flat_map(Index::exprs).all(|e| expr(e, depth + 1))
         }
     }
 }
 
 fn iter(over: &Iter, depth: u32) -> bool {
     match &over.kind {
-        IterKind::Range { start, stop, step } => [start, stop, step].into_iter().all(|e| expr(e, depth + 1)),
+        IterKind::Range { start, stop, step } => {
+            [start, stop, step].into_iter().all(|e| expr(e, depth + 1))
+        }
         IterKind::Items(e) => expr(e, depth + 1),
-        IterKind::Enumerate { of, .. } | IterKind::Reversed(of) | IterKind::Parallel(of) => iter(of, depth + 1),
+        IterKind::Enumerate { of, .. } | IterKind::Reversed(of) | IterKind::Parallel(of) => {
+            iter(of, depth + 1)
+        }
         IterKind::Zip(all) => all.iter().all(|i| iter(i, depth + 1)),
     }
 }

@@ -61,13 +61,36 @@ const PAIRED: &[(&str, &str)] = &[
 
 /// The others.
 const OTHERS: &[&str] = &[
-    "powi", "mul_add", "clamp", "recip", "fract", "log", "sin_cos", "is_sign_negative",
-    "is_sign_positive", "clone",
+    "powi",
+    "mul_add",
+    "clamp",
+    "recip",
+    "fract",
+    "log",
+    "sin_cos",
+    "is_sign_negative",
+    "is_sign_positive",
+    "clone",
 ];
 
 const INTEGER: &[&str] = &[
-    "abs", "pow", "min", "max", "clamp", "signum", "rem_euclid", "div_euclid", "abs_diff", "div_ceil",
-    "saturating_sub", "wrapping_add", "wrapping_sub", "wrapping_mul", "is_positive", "is_negative", "clone",
+    "abs",
+    "pow",
+    "min",
+    "max",
+    "clamp",
+    "signum",
+    "rem_euclid",
+    "div_euclid",
+    "abs_diff",
+    "div_ceil",
+    "saturating_sub",
+    "wrapping_add",
+    "wrapping_sub",
+    "wrapping_mul",
+    "is_positive",
+    "is_negative",
+    "clone",
     "is_multiple_of",
 ];
 
@@ -92,7 +115,12 @@ pub(super) fn argument(name: &str, k: usize, of: &Ty) -> Option<Ty> {
 
 impl<'a> Converter<'a> {
     /// `value.method(arguments)`.
-    pub(super) fn method(&mut self, method: &'a syn::ExprMethodCall, want: Option<&Ty>, at: Span) -> Made<Val<'a>> {
+    pub(super) fn method(
+        &mut self,
+        method: &'a syn::ExprMethodCall,
+        want: Option<&Ty>,
+        at: Span,
+    ) -> Made<Val<'a>> {
         let name = method.method.to_string();
         if super::fold::consumes(&name, method.args.len()) && self.is_sequence(&method.receiver) {
             return self.consumed(method, &name, want, at);
@@ -110,7 +138,9 @@ impl<'a> Converter<'a> {
         let receiver = self.expr(&method.receiver, receiver_want)?;
         let leaf = match receiver {
             Val::Never => return Ok(Val::Never),
-            Val::Leaf(leaf) if leaf.ty.is_array() => return self.array_method(leaf, &name, method, at),
+            Val::Leaf(leaf) if leaf.ty.is_array() => {
+                return self.array_method(leaf, &name, method, at);
+            }
             val @ Val::Tuple(_) if name == "clone" => return Ok(val),
             other => {
                 let at = self.at(&*method.receiver);
@@ -135,7 +165,13 @@ impl<'a> Converter<'a> {
     }
 
     /// `f64::max(a, b)`.
-    pub(super) fn number_function(&mut self, ty: &Ty, name: &str, mut args: Vec<Val<'a>>, at: Span) -> Made<Val<'a>> {
+    pub(super) fn number_function(
+        &mut self,
+        ty: &Ty,
+        name: &str,
+        mut args: Vec<Val<'a>>,
+        at: Span,
+    ) -> Made<Val<'a>> {
         if args.is_empty() {
             return Err(unknown_method(name, ty, at, OTHERS));
         }
@@ -145,7 +181,14 @@ impl<'a> Converter<'a> {
         self.number_method(leaf, name, args, at, at)
     }
 
-    fn number_method(&mut self, leaf: Leaf, name: &str, args: Vec<Val<'a>>, at_name: Span, at: Span) -> Made<Val<'a>> {
+    fn number_method(
+        &mut self,
+        leaf: Leaf,
+        name: &str,
+        args: Vec<Val<'a>>,
+        at_name: Span,
+        at: Span,
+    ) -> Made<Val<'a>> {
         match leaf.ty {
             Ty::Bool | Ty::Never if name == "clone" => Ok(Val::Leaf(leaf)),
             Ty::Int(_) => self.integer_method(leaf, name, args, at_name, at),
@@ -155,7 +198,14 @@ impl<'a> Converter<'a> {
         }
     }
 
-    fn float_method(&mut self, leaf: Leaf, name: &str, args: Vec<Val<'a>>, at_name: Span, at: Span) -> Made<Val<'a>> {
+    fn float_method(
+        &mut self,
+        leaf: Leaf,
+        name: &str,
+        args: Vec<Val<'a>>,
+        at_name: Span,
+        at: Span,
+    ) -> Made<Val<'a>> {
         let same = |e: Expr, leaf: &Leaf| {
             Val::Leaf(Leaf { from: leaf.from.clone(), ..Leaf::new(e, leaf.ty.clone()) })
         };
@@ -164,7 +214,9 @@ impl<'a> Converter<'a> {
             let e = call(function, vec![leaf.e.clone()], at);
             return Ok(if name.starts_with("is_") { Val::of(e, Ty::Bool) } else { same(e, &leaf) });
         }
-        if let (Some((_, function)), [_]) = (PAIRED.iter().find(|(known, _)| *known == name), args.as_slice()) {
+        if let (Some((_, function)), [_]) =
+            (PAIRED.iter().find(|(known, _)| *known == name), args.as_slice())
+        {
             let (leaf, others) = self.of_one_type(leaf, args, at)?;
             let e = call(function, [vec![leaf.e.clone()], others].concat(), at);
             return Ok(same(e, &leaf));
@@ -220,8 +272,12 @@ impl<'a> Converter<'a> {
             ("to_bits" | "to_int_unchecked", _) => Err(no::BITS.at(at_name)),
             ("partial_cmp" | "total_cmp", _) => Err(no::OPTIONS.at(at_name)),
             _ => {
-                let known: Vec<&str> =
-                    PLAIN.iter().chain(PAIRED).map(|(n, _)| *n).chain(OTHERS.iter().copied()).collect();
+                let known: Vec<&str> = PLAIN
+                    .iter()
+                    .chain(PAIRED)
+                    .map(|(n, _)| *n)
+                    .chain(OTHERS.iter().copied())
+                    .collect();
                 Err(unknown_method(name, &leaf.ty, at_name, &known))
             }
         }
@@ -251,8 +307,12 @@ impl<'a> Converter<'a> {
         let Some(val) = args.pop() else { return Err(no::CALLED.at(at)) };
         let leaf = self.as_scalar(val, at)?;
         if !leaf.ty.is_int() {
-            return Err(mismatch("an integer is needed here".into(), leaf.e.span, &leaf.ty.shown())
-                .help("use `powf` for a float exponent"));
+            return Err(mismatch(
+                "an integer is needed here".into(),
+                leaf.e.span,
+                &leaf.ty.shown(),
+            )
+            .help("use `powf` for a float exponent"));
         }
         Ok(leaf.e)
     }
@@ -269,7 +329,9 @@ impl<'a> Converter<'a> {
         if leaf.ty.is_float() {
             return self.float_method(leaf, name, args, at_name, at);
         }
-        let Ty::Int(kind) = leaf.ty else { return Err(unknown_method(name, &leaf.ty, at_name, &[])) };
+        let Ty::Int(kind) = leaf.ty else {
+            return Err(unknown_method(name, &leaf.ty, at_name, &[]));
+        };
         if name == "pow" && args.len() == 1 {
             let exponent = self.one_integer(args, at)?;
             let exponent = natural(exponent, "the exponent is negative", at);
@@ -290,11 +352,18 @@ impl<'a> Converter<'a> {
                 let low = call("max", vec![a, int(-1, at)], at);
                 call("min", vec![low, int(1, at)], at)
             }
-            ("is_positive", 0) => return Ok(Val::of(compare(a, CompareOp::Gt, int(0, at), at), Ty::Bool)),
-            ("is_negative", 0) => return Ok(Val::of(compare(a, CompareOp::Lt, int(0, at), at), Ty::Bool)),
+            ("is_positive", 0) => {
+                return Ok(Val::of(compare(a, CompareOp::Gt, int(0, at), at), Ty::Bool));
+            }
+            ("is_negative", 0) => {
+                return Ok(Val::of(compare(a, CompareOp::Lt, int(0, at), at), Ty::Bool));
+            }
             ("is_multiple_of", 1) => {
                 let rest = binary(a, BinaryOp::Rem, b, at);
-                return Ok(Val::of(not(compare(rest, CompareOp::Ne, int(0, at), at), at), Ty::Bool));
+                return Ok(Val::of(
+                    not(compare(rest, CompareOp::Ne, int(0, at), at), at),
+                    Ty::Bool,
+                ));
             }
             ("min" | "max", 1) => call(name, vec![a, b], at),
             ("clamp", 2) => {
@@ -306,7 +375,9 @@ impl<'a> Converter<'a> {
                 let size = call("abs", vec![b], at);
                 binary(a, BinaryOp::Rem, size, at)
             }
-            ("div_euclid", 1) if ty.is_unsigned() || known_positive(&b) => binary(a, BinaryOp::FloorDiv, b, at),
+            ("div_euclid", 1) if ty.is_unsigned() || known_positive(&b) => {
+                binary(a, BinaryOp::FloorDiv, b, at)
+            }
             ("abs_diff", 1) => call("abs", vec![binary(a, BinaryOp::Sub, b, at)], at),
             ("div_ceil", 1) if ty.is_unsigned() => {
                 let less = binary(b.clone(), BinaryOp::Sub, int(1, at), at);

@@ -88,7 +88,8 @@ impl<'a> Converter<'a> {
             return Err(no::REST_PATTERN.at(at));
         };
         if *n != slice.elems.len() {
-            let message = format!("{n} elements cannot be taken apart into {} names", slice.elems.len());
+            let message =
+                format!("{n} elements cannot be taken apart into {} names", slice.elems.len());
             return Err(Diagnostic::new("tuple-length", message).label(at, "these names"));
         }
         let base = self.kept(leaf.e.clone());
@@ -107,7 +108,12 @@ impl<'a> Converter<'a> {
         self.deeper(at, |c| c.tested_here(pattern, val, at))
     }
 
-    fn tested_here(&mut self, pattern: &'a syn::Pat, val: &Val<'a>, at: Span) -> Made<Option<Expr>> {
+    fn tested_here(
+        &mut self,
+        pattern: &'a syn::Pat,
+        val: &Val<'a>,
+        at: Span,
+    ) -> Made<Option<Expr>> {
         let number = |val: &Val<'a>| val.leaves().into_iter().next().filter(|l| l.ty.is_scalar());
         match pattern {
             syn::Pat::Wild(_) | syn::Pat::Rest(_) => Ok(None),
@@ -211,7 +217,8 @@ impl<'a> Converter<'a> {
     }
 
     fn equal(&mut self, val: &Val<'a>, other: Val<'a>, at: Span) -> Made<Expr> {
-        let (Some(a), Some(b)) = (val.leaves().into_iter().next(), other.leaves().into_iter().next())
+        let (Some(a), Some(b)) =
+            (val.leaves().into_iter().next(), other.leaves().into_iter().next())
         else {
             return Err(no::REFUTABLE.at(at));
         };

@@ -276,8 +276,12 @@ impl<'a> Converter<'a> {
         self.next(&mut pending, Val::Unit)?;
         if !ty.is_scalar() {
             let at_left = self.at(left);
-            return Err(super::call::mismatch("a number is updated here".into(), at_left, &ty.shown())
-                .help("write a loop over its elements"));
+            return Err(super::call::mismatch(
+                "a number is updated here".into(),
+                at_left,
+                &ty.shown(),
+            )
+            .help("write a loop over its elements"));
         }
         let e = match pending.done().swap_remove(0) {
             Val::Leaf(leaf) => leaf.e,
@@ -334,7 +338,11 @@ impl<'a> Converter<'a> {
                     _ => Ok((all_of(leaf.e, span), ty)),
                 }
             }
-            other => Err(super::call::mismatch("a `&mut` is needed here".into(), span, &other.ty().shown())),
+            other => Err(super::call::mismatch(
+                "a `&mut` is needed here".into(),
+                span,
+                &other.ty().shown(),
+            )),
         }
     }
 }

@@ -62,9 +62,9 @@ impl<'a> Scopes<'a> {
     /// What is visible inside a function: not the variables of the one around it.
     pub(super) fn items(&self) -> Scopes<'a> {
         let kept = |scope: &HashMap<String, Entry<'a>>| {
-            let items = scope.iter().filter(|(_, entry)| {
-                !matches!(entry, Entry::Variable(_) | Entry::Unset(..))
-            });
+            let items = scope
+                .iter()
+                .filter(|(_, entry)| !matches!(entry, Entry::Variable(_) | Entry::Unset(..)));
             items.map(|(name, entry)| (name.clone(), entry.clone())).collect()
         };
         Scopes(self.0.iter().map(kept).collect())
@@ -142,7 +142,13 @@ impl<'a> Converter<'a> {
 
     /// Gives a value variables of its own: what a `let` does. Numbers and arrays that are copied get new ones;
     /// what is moved or referred to becomes a second name.
-    pub(super) fn held(&mut self, wanted: &str, val: Val<'a>, decl: usize, span: Span) -> Made<Val<'a>> {
+    pub(super) fn held(
+        &mut self,
+        wanted: &str,
+        val: Val<'a>,
+        decl: usize,
+        span: Span,
+    ) -> Made<Val<'a>> {
         Ok(match val {
             Val::Leaf(leaf) => {
                 let how = if leaf.how == How::Ref { How::Ref } else { How::Place };
@@ -165,7 +171,8 @@ impl<'a> Converter<'a> {
         if leaf.how != How::Place || !leaf.ty.is_array() {
             return leaf;
         }
-        let moved = !leaf.ty.copies() && matches!(leaf.e.kind, crate::surface::tree::ExprKind::Name(_));
+        let moved =
+            !leaf.ty.copies() && matches!(leaf.e.kind, crate::surface::tree::ExprKind::Name(_));
         if moved {
             return Leaf { how: How::Fresh, ..leaf };
         }
@@ -177,7 +184,9 @@ impl<'a> Converter<'a> {
     pub(super) fn learn(&mut self, from: &[usize], ty: &Ty) {
         for decl in from {
             let known = self.hints.get(decl);
-            if known.is_none_or(|known| known.is_open() && known != ty) && !matches!(ty, Ty::Float | Ty::Int(None)) {
+            if known.is_none_or(|known| known.is_open() && known != ty)
+                && !matches!(ty, Ty::Float | Ty::Int(None))
+            {
                 self.hints.insert(*decl, ty.clone());
                 self.learned = true;
             }

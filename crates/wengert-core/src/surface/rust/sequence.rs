@@ -12,17 +12,32 @@ use super::scope::Entry;
 use super::value::{How, Leaf, Len, Place, Ty, Val, binary, call, compare, int, named, negated};
 use super::{Converter, Made, no};
 use crate::span::Span;
-use crate::surface::tree::{BinaryOp, CompareOp, Expr, ExprKind, Index, Iter, IterKind, Name, Stmt, StmtKind, Target};
+use crate::surface::tree::{
+    BinaryOp, CompareOp, Expr, ExprKind, Index, Iter, IterKind, Name, Stmt, StmtKind, Target,
+};
 
 /// What a loop goes over.
 #[derive(Clone)]
 pub(super) enum Seq<'a> {
     /// From `start` by `step` to before `stop`; down where it is reversed.
-    Range { start: Expr, stop: Expr, step: Expr, down: bool, ty: Ty },
+    Range {
+        start: Expr,
+        stop: Expr,
+        step: Expr,
+        down: bool,
+        ty: Ty,
+    },
     /// The elements of an array.
-    Elements { base: Leaf, way: Way },
+    Elements {
+        base: Leaf,
+        way: Way,
+    },
     /// Parts of an array: overlapping, or one after the other, the last one perhaps shorter.
-    Parts { base: Leaf, size: Expr, cut: Cut },
+    Parts {
+        base: Leaf,
+        size: Expr,
+        cut: Cut,
+    },
     Enumerate(Box<Seq<'a>>),
     Zip(Box<Seq<'a>>, Box<Seq<'a>>),
     Rev(Box<Seq<'a>>),
@@ -53,9 +68,37 @@ pub(super) enum Cut {
 }
 
 const ADAPTERS: &[&str] = &[
-    "iter", "iter_mut", "into_iter", "enumerate", "zip", "rev", "skip", "take", "step_by", "map", "filter", "copied",
-    "cloned", "windows", "chunks", "chunks_mut", "chunks_exact", "chunks_exact_mut", "inspect", "chain", "take_while",
-    "skip_while", "flat_map", "flatten", "scan", "peekable", "cycle", "rsplit", "by_ref", "filter_map", "map_while",
+    "iter",
+    "iter_mut",
+    "into_iter",
+    "enumerate",
+    "zip",
+    "rev",
+    "skip",
+    "take",
+    "step_by",
+    "map",
+    "filter",
+    "copied",
+    "cloned",
+    "windows",
+    "chunks",
+    "chunks_mut",
+    "chunks_exact",
+    "chunks_exact_mut",
+    "inspect",
+    "chain",
+    "take_while",
+    "skip_while",
+    "flat_map",
+    "flatten",
+    "scan",
+    "peekable",
+    "cycle",
+    "rsplit",
+    "by_ref",
+    "filter_map",
+    "map_while",
 ];
 
 /// Whether a method makes an iterator.
@@ -83,7 +126,9 @@ impl<'a> Converter<'a> {
     fn sequence_here(&mut self, e: &'a syn::Expr, at: Span) -> Made<Seq<'a>> {
         match strip(e) {
             syn::Expr::Range(range) => self.range(range, at),
-            syn::Expr::MethodCall(method) if is_adapter(&method.method.to_string()) => self.adapted(method, at),
+            syn::Expr::MethodCall(method) if is_adapter(&method.method.to_string()) => {
+                self.adapted(method, at)
+            }
             syn::Expr::Call(called) if is_source(&called.func) => {
                 let args: Vec<&'a syn::Expr> = called.args.iter().collect();
                 match (last_word(&called.func).as_str(), args.as_slice()) {
@@ -108,7 +153,9 @@ impl<'a> Converter<'a> {
                     syn::Expr::Path(path) => match path.path.get_ident().map(ToString::to_string) {
                         Some(name) => match self.scopes.get(&name) {
                             // Whichever reference it is: what is there can be read by either.
-                            Some(Entry::Variable(Val::Leaf(leaf))) if leaf.how == How::Ref => Way::Mut,
+                            Some(Entry::Variable(Val::Leaf(leaf))) if leaf.how == How::Ref => {
+                                Way::Mut
+                            }
                             _ => Way::Value,
                         },
                         None => Way::Value,
@@ -177,17 +224,25 @@ impl<'a> Converter<'a> {
             ("into_iter", []) => return self.sequence(&method.receiver),
             ("windows", [size]) => return self.parts(method, size, Cut::Windows),
             ("chunks" | "chunks_mut", [size]) => return self.parts(method, size, Cut::Chunks),
-            ("chunks_exact" | "chunks_exact_mut", [size]) => return self.parts(method, size, Cut::Exact),
+            ("chunks_exact" | "chunks_exact_mut", [size]) => {
+                return self.parts(method, size, Cut::Exact);
+            }
             _ => {}
         }
         let inner = self.sequence(&method.receiver)?;
         let numbered = |c: &Self, inner: Seq<'a>| -> Made<Box<Seq<'a>>> {
-            if c.is_uneven(&inner) { Err(no::UNEVEN_SEQUENCE.at(at_name)) } else { Ok(Box::new(inner)) }
+            if c.is_uneven(&inner) {
+                Err(no::UNEVEN_SEQUENCE.at(at_name))
+            } else {
+                Ok(Box::new(inner))
+            }
         };
         Ok(match (name.as_str(), args.as_slice()) {
             ("enumerate", []) => Seq::Enumerate(numbered(self, inner)?),
             ("rev", []) => match inner {
-                Seq::Range { start, stop, step, down, ty } => self.reversed(start, stop, step, down, ty, at),
+                Seq::Range { start, stop, step, down, ty } => {
+                    self.reversed(start, stop, step, down, ty, at)
+                }
                 inner => Seq::Rev(numbered(self, inner)?),
             },
             ("zip", [other]) => {
@@ -248,7 +303,15 @@ impl<'a> Converter<'a> {
     }
 
     /// A range from its end.
-    fn reversed(&mut self, start: Expr, stop: Expr, step: Expr, down: bool, ty: Ty, at: Span) -> Seq<'a> {
+    fn reversed(
+        &mut self,
+        start: Expr,
+        stop: Expr,
+        step: Expr,
+        down: bool,
+        ty: Ty,
+        at: Span,
+    ) -> Seq<'a> {
         let one = || int(1, at);
         if is_one(&step) {
             let by = if down { BinaryOp::Add } else { BinaryOp::Sub };
@@ -301,7 +364,9 @@ impl<'a> Converter<'a> {
                     Cut::Exact => binary(n, BinaryOp::FloorDiv, size.clone(), at),
                 }
             }
-            Seq::Enumerate(inner) | Seq::Rev(inner) | Seq::Copied(inner) => self.count_of(inner, at)?,
+            Seq::Enumerate(inner) | Seq::Rev(inner) | Seq::Copied(inner) => {
+                self.count_of(inner, at)?
+            }
             Seq::Map(inner, ..) | Seq::Filter(inner, ..) => self.count_of(inner, at)?,
             Seq::Zip(a, b) => match (self.count_of(a, at), self.count_of(b, at)) {
                 (Some(a), Some(b)) if a == b => a,
@@ -378,8 +443,11 @@ impl<'a> Converter<'a> {
         Ok(match seq {
             Seq::Range { start, step, down, ty, .. } => {
                 let by = if *down { BinaryOp::Sub } else { BinaryOp::Add };
-                let offset =
-                    if is_one(step) { k.clone() } else { binary(k.clone(), BinaryOp::Mul, step.clone(), at) };
+                let offset = if is_one(step) {
+                    k.clone()
+                } else {
+                    binary(k.clone(), BinaryOp::Mul, step.clone(), at)
+                };
                 let e = match (super::constants::known_integer(start), down) {
                     (Some(0), false) => offset,
                     _ => binary(start.clone(), by, offset, at),
@@ -414,7 +482,8 @@ impl<'a> Converter<'a> {
                 }
                 let elem = base.ty.element().cloned().unwrap_or(Ty::F64);
                 let ty = Ty::Array(Box::new(elem), Len::Slice);
-                let index = Index::Slice { start: Some(start), stop: Some(stop), step: None, span: at };
+                let index =
+                    Index::Slice { start: Some(start), stop: Some(stop), step: None, span: at };
                 let kind = ExprKind::Index { base: Box::new(base.e.clone()), indices: vec![index] };
                 let from = base.from.clone();
                 Val::Leaf(Leaf { e: Expr { kind, span: at }, ty, how: How::Ref, from })
@@ -486,7 +555,8 @@ impl<'a> Converter<'a> {
         name: Option<&'a syn::Pat>,
         body: &mut dyn FnMut(&mut Self, Option<Val<'a>>) -> Made<()>,
     ) -> Made<()> {
-        if let (Seq::Range { start, stop, step, down, ty }, Some(syn::Pat::Ident(ident))) = (seq, name)
+        if let (Seq::Range { start, stop, step, down, ty }, Some(syn::Pat::Ident(ident))) =
+            (seq, name)
             && ident.by_ref.is_none()
             && ident.subpat.is_none()
         {
@@ -505,7 +575,9 @@ impl<'a> Converter<'a> {
             let target = Target::Name(Name { text, span: at_name });
             return self.counted(kind, target, label, at_items, at, |c| body(c, None));
         }
-        let Some(count) = self.count_of(seq, at_items) else { return Err(no::FOREVER.at(at_items)) };
+        let Some(count) = self.count_of(seq, at_items) else {
+            return Err(no::FOREVER.at(at_items));
+        };
         let text = self.fresh("k");
         let k = named(&text, at_items);
         let kind = IterKind::Range { start: int(0, at_items), stop: count, step: int(1, at_items) };
@@ -524,8 +596,10 @@ impl<'a> Converter<'a> {
         at: Span,
         body: impl FnOnce(&mut Self) -> Made<()>,
     ) -> Made<()> {
-        let close = |body: Vec<Stmt>| {
-            StmtKind::For { target, iter: Box::new(Iter { kind, span: at_items }), body }
+        let close = |body: Vec<Stmt>| StmtKind::For {
+            target,
+            iter: Box::new(Iter { kind, span: at_items }),
+            body,
         };
         self.leavable(Kind::Loop, label, None, at, body, close).map(|_| ())
     }
@@ -561,12 +635,17 @@ fn quotient_up(a: Expr, b: Expr, at: Span) -> Expr {
 fn is_source(function: &syn::Expr) -> bool {
     let syn::Expr::Path(path) = strip(function) else { return false };
     let words: Vec<String> = path.path.segments.iter().map(|s| s.ident.to_string()).collect();
-    matches!(words.iter().map(String::as_str).collect::<Vec<_>>().as_slice(), [.., "iter", "zip" | "repeat"] | ["zip" | "repeat"])
+    matches!(
+        words.iter().map(String::as_str).collect::<Vec<_>>().as_slice(),
+        [.., "iter", "zip" | "repeat"] | ["zip" | "repeat"]
+    )
 }
 
 fn last_word(function: &syn::Expr) -> String {
     match strip(function) {
-        syn::Expr::Path(path) => path.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default(),
+        syn::Expr::Path(path) => {
+            path.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default()
+        }
         _ => String::new(),
     }
 }

@@ -1,9 +1,9 @@
 //! Blocks and statements.
 
 use super::scope::Entry;
+use super::value::Ty;
 use super::value::Val;
 use super::{Converter, Made, no};
-use super::value::Ty;
 
 impl<'a> Converter<'a> {
     /// A block, in a scope of its own: what it evaluates to.

@@ -215,10 +215,7 @@ impl Place {
         match self {
             Place::Name(name) => named(&name.text, name.span),
             Place::Element { base, indices, span } => Expr {
-                kind: ExprKind::Index {
-                    base: Box::new(base.clone()),
-                    indices: indices.clone(),
-                },
+                kind: ExprKind::Index { base: Box::new(base.clone()), indices: indices.clone() },
                 span: *span,
             },
         }
@@ -304,12 +301,7 @@ pub(super) fn binary(a: Expr, op: BinaryOp, b: Expr, span: Span) -> Expr {
     Expr { kind, span }
 }
 
-pub(super) fn compare(
-    a: Expr,
-    op: crate::surface::tree::CompareOp,
-    b: Expr,
-    span: Span,
-) -> Expr {
+pub(super) fn compare(a: Expr, op: crate::surface::tree::CompareOp, b: Expr, span: Span) -> Expr {
     Expr { kind: ExprKind::Compare { first: Box::new(a), rest: vec![(op, b)] }, span }
 }
 
