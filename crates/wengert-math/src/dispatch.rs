@@ -73,6 +73,50 @@ mod detect {
     }
 }
 
+/// Something to be done in the version for this processor: see [`fastest`].
+pub trait Work {
+    /// What comes of it.
+    type Out;
+
+    /// Does it. Mark it `#[inline(always)]`, and what it calls, so that all of it is compiled for the processor.
+    fn run(self) -> Self::Out;
+}
+
+/// Does some work in the version for this processor: the code is compiled twice, with and without what [`fused`] stands for.
+///
+/// ```
+/// use wengert_math::{Work, fastest, inline};
+///
+/// struct Total<'a>(&'a [f64]);
+///
+/// impl Work for Total<'_> {
+///     type Out = f64;
+///
+///     #[inline(always)]
+///     fn run(self) -> f64 {
+///         self.0.iter().map(|x| inline::tanh(*x)).sum()
+///     }
+/// }
+///
+/// let x = [0.5, 1.0, 2.0];
+/// assert_eq!(fastest(Total(&x)), x.iter().map(|x| wengert_math::tanh(*x)).sum());
+/// ```
+#[inline]
+pub fn fastest<W: Work>(work: W) -> W::Out {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2,bmi2,fma")]
+        fn faster<W: Work>(work: W) -> W::Out {
+            work.run()
+        }
+        if fused() {
+            // SAFETY: the processor has all that the function is compiled for.
+            return unsafe { faster(work) };
+        }
+    }
+    work.run()
+}
+
 /// Two versions of functions, and functions that choose between them.
 macro_rules! choose {
     ($from:path; $($(#[$mark:meta])* $name:ident($($x:ident: $ty:ty),*) -> $out:ty;)*) => {

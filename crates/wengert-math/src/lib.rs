@@ -30,7 +30,7 @@ struct Readme;
 mod generated;
 mod dispatch;
 
-pub use dispatch::fused;
+pub use dispatch::{Work, fastest, fused};
 
 /// The functions as bodies, to be compiled into their callers.
 ///

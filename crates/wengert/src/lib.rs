@@ -53,10 +53,21 @@ pub use array::{Array, Element, ShapeError};
 pub use compile::*;
 pub use explain::{explain, explanations};
 pub use value::Value;
+pub use wengert_core::ahead::RunError;
 pub use wengert_checkpoint as checkpoint;
 pub use wengert_checkpoint::Precision;
 pub use wengert_core::fault::{Fault, FaultKind};
 pub use wengert_core::span::{Diagnostic, Span};
+#[cfg(feature = "macros")]
+pub use wengert_macros::differentiable;
+
+/// What the text that `#[differentiable]` makes refers to.
+#[cfg(feature = "macros")]
+#[doc(hidden)]
+pub mod __private {
+    pub use wengert_core::ahead;
+    pub use wengert_math::{Work, fastest, inline as math};
+}
 
 #[cfg(all(doctest, feature = "compile"))]
 #[doc = include_str!("../../../README.md")]

@@ -1,0 +1,148 @@
+//! Arguments and results: Rust's arrays to those of printed programs, and back.
+
+use super::array::{Array, Element};
+use super::faults::Result;
+use crate::fault::{Fault, FaultKind};
+use crate::span::Span;
+
+/// What slices, arrays and vectors hold: numbers, and arrays of numbers.
+pub trait Item: Sized {
+    /// The numbers of programs that stand for it.
+    type Number: Element;
+
+    /// The lengths of the axes inside.
+    fn axes(dims: &mut Vec<usize>);
+
+    /// All numbers, one after the other.
+    fn spread(all: &[Self]) -> Vec<Self::Number>;
+
+    /// The items that numbers make; `None` where one does not fit its type.
+    fn gather(numbers: Vec<Self::Number>) -> Option<Vec<Self>>;
+}
+
+macro_rules! same {
+    ($($ty:ty)*) => {$(
+        impl Item for $ty {
+            type Number = $ty;
+
+            fn axes(_: &mut Vec<usize>) {}
+
+            fn spread(all: &[$ty]) -> Vec<$ty> {
+                all.to_vec()
+            }
+
+            fn gather(numbers: Vec<$ty>) -> Option<Vec<$ty>> {
+                Some(numbers)
+            }
+        }
+    )*};
+}
+same! { f64 f32 bool }
+
+macro_rules! integers {
+    ($($ty:ty)*) => {$(
+        impl Item for $ty {
+            type Number = i64;
+
+            fn axes(_: &mut Vec<usize>) {}
+
+            fn spread(all: &[$ty]) -> Vec<i64> {
+                // What does not fit becomes negative, which programs refuse.
+                all.iter().map(|x| *x as i64).collect()
+            }
+
+            fn gather(numbers: Vec<i64>) -> Option<Vec<$ty>> {
+                numbers.into_iter().map(|x| x.try_into().ok()).collect()
+            }
+        }
+    )*};
+}
+integers! { i8 i16 i32 i64 isize u8 u16 u32 u64 usize }
+
+impl<T: Item, const N: usize> Item for [T; N] {
+    type Number = T::Number;
+
+    fn axes(dims: &mut Vec<usize>) {
+        dims.push(N);
+        T::axes(dims);
+    }
+
+    fn spread(all: &[[T; N]]) -> Vec<T::Number> {
+        T::spread(all.as_flattened())
+    }
+
+    fn gather(numbers: Vec<T::Number>) -> Option<Vec<[T; N]>> {
+        let mut items = T::gather(numbers)?.into_iter();
+        let count = if N == 0 { 0 } else { items.len() / N };
+        let row = |_| <[T; N]>::try_from(items.by_ref().take(N).collect::<Vec<T>>()).ok();
+        (0..count).map(row).collect()
+    }
+}
+
+/// An array of the items of a slice.
+pub fn array<T: Item, const R: usize>(items: &[T]) -> Result<Array<T::Number, R>> {
+    let mut dims = vec![items.len()];
+    T::axes(&mut dims);
+    let whole = <[usize; R]>::try_from(dims).ok();
+    let made = whole.and_then(|dims| Array::new(dims, T::spread(items)));
+    made.ok_or_else(|| misfit("an argument has another shape than it should"))
+}
+
+/// The items of an array.
+pub fn items<T: Item, const R: usize>(array: Array<T::Number, R>) -> Result<Vec<T>> {
+    T::gather(array.into_data()).ok_or_else(|| plain(FaultKind::Overflow))
+}
+
+/// The items of an array, as many as there should be.
+pub fn fixed<T: Item, const R: usize, const N: usize>(array: Array<T::Number, R>) -> Result<[T; N]> {
+    let items = items::<T, R>(array)?;
+    <[T; N]>::try_from(items).map_err(|items| {
+        misfit(&format!("an array should have {N} elements, and has {}", items.len()))
+    })
+}
+
+/// Writes the items of an array where others were.
+pub fn write<T: Item, const R: usize>(to: &mut [T], array: Array<T::Number, R>) -> Result<()> {
+    let from = items::<T, R>(array)?;
+    if from.len() != to.len() {
+        return Err(misfit(&format!("{} elements were given, {} came out", to.len(), from.len())));
+    }
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = from;
+    }
+    Ok(())
+}
+
+/// An integer of a narrower type.
+pub fn narrow<T: TryFrom<i64>>(x: i64) -> Result<T> {
+    T::try_from(x).map_err(|_| plain(FaultKind::Overflow))
+}
+
+/// That what is called `name` has the shape of what it belongs to.
+pub fn fits(name: &str, given: &[usize], of: &str, like: &[usize]) -> Result<()> {
+    if given == like {
+        return Ok(());
+    }
+    let shape = |dims: &[usize]| match dims {
+        [1] => "1 element".to_string(),
+        [n] => format!("{n} elements"),
+        dims => format!("shape {dims:?}"),
+    };
+    Err(misfit(&format!("`{name}` has {}, {of} has {}", shape(given), shape(like))))
+}
+
+/// Zeros in the shape of an array.
+pub fn zeros<T: Element, const R: usize>(like: &Array<T, R>) -> Array<T, R> {
+    let mut zeros = like.clone();
+    zeros.data_mut().fill(T::default());
+    zeros
+}
+
+fn misfit(why: &str) -> Box<Fault> {
+    plain(FaultKind::Shape(why.into()))
+}
+
+/// A fault of no place: of the arguments.
+fn plain(kind: FaultKind) -> Box<Fault> {
+    Box::new(Fault { kind, span: Span { start: u32::MAX, end: u32::MAX }, iterations: Vec::new() })
+}

@@ -1,0 +1,100 @@
+//! What a caller is told of a fault.
+
+use crate::fault::{Fault, FaultKind};
+use crate::span::Span;
+use std::fmt;
+
+/// Why a derivative function of `#[differentiable]` has no result: an index out of range, a failed `assert!`, an integer that
+/// does not fit, shapes that do not go together, memory that is not there.
+///
+/// It prints as `file:line:column: message`, and in which iterations of which loops.
+#[derive(Clone, PartialEq)]
+pub struct RunError {
+    kind: FaultKind,
+    message: String,
+    file: &'static str,
+    place: Option<(u32, u32)>,
+    loops: Vec<(u32, i64)>,
+}
+
+impl RunError {
+    /// Tells of a fault. `places` are the lines and columns of the places of the source, as `line:column` with spaces between.
+    #[cold]
+    #[inline(never)]
+    pub fn new(fault: Box<Fault>, file: &'static str, places: &str) -> RunError {
+        let places: Vec<(u32, u32)> = places
+            .split(' ')
+            .filter_map(|place| {
+                let (line, column) = place.split_once(':')?;
+                Some((line.parse().ok()?, column.parse().ok()?))
+            })
+            .collect();
+        let place = |span: Span| places.get(span.start as usize).copied();
+        let loops = fault.iterations.iter();
+        RunError {
+            message: fault.message(),
+            file,
+            place: place(fault.span),
+            loops: loops.filter_map(|(span, k)| Some((place(*span)?.0, *k))).collect(),
+            kind: fault.kind,
+        }
+    }
+
+    /// What happened.
+    pub fn kind(&self) -> &FaultKind {
+        &self.kind
+    }
+
+    /// The source file, as it was given to the compiler.
+    pub fn file(&self) -> &str {
+        self.file
+    }
+
+    /// The line, from 1; none where an argument is wrong.
+    pub fn line(&self) -> Option<u32> {
+        self.place.map(|(line, _)| line)
+    }
+
+    /// The column, from 1.
+    pub fn column(&self) -> Option<u32> {
+        self.place.map(|(_, column)| column)
+    }
+
+    /// The loops around, innermost first: the line of each, and its iteration, from 0.
+    pub fn loops(&self) -> &[(u32, i64)] {
+        &self.loops
+    }
+
+    /// Ends the program with it, for those who do not ask for a result.
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    pub fn panic(&self) -> ! {
+        panic!("{self}")
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((line, column)) = self.place {
+            write!(f, "{}:{line}:{column}: ", self.file)?;
+        }
+        f.write_str(&self.message)?;
+        for (k, (line, iteration)) in self.loops.iter().enumerate() {
+            let before = if k == 0 { ", in" } else { " of" };
+            write!(f, "{before} iteration {iteration} of the loop in line {line}")?;
+            if k + 1 < self.loops.len() {
+                f.write_str(",")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for RunError {}

@@ -1,0 +1,605 @@
+//! The functions that users call.
+//!
+//! Each takes and gives Rust's own types, and hands numbers and arrays to a printed program. They are built from the
+//! signature alone.
+
+use crate::expand::{Program, Programs};
+use crate::types::{self, given, made, owned, passed, tuple, written};
+use quote::ToTokens;
+use std::fmt::Write;
+use wengert_core::ir::Type;
+use wengert_core::surface::rust::{Mode, RustType, Signature, SignatureParam};
+
+/// A number or an array among the parameters.
+pub(crate) struct Leaf {
+    pub(crate) ty: RustType,
+    mode: Mode,
+    /// How it is reached from the parameter: nothing, or `.0`.
+    path: String,
+    /// The parameter.
+    param: usize,
+    /// Whether it is differentiated by.
+    pub(crate) diff: bool,
+}
+
+/// The numbers and arrays among the parameters.
+pub(crate) fn leaves(signature: &Signature) -> Vec<Leaf> {
+    let mut leaves = Vec::new();
+    for (k, p) in signature.params.iter().enumerate() {
+        for (ty, path) in parts(&p.ty) {
+            let diff = types::is_float(&ty) && !p.nondiff;
+            leaves.push(Leaf { ty, mode: p.mode, path, param: k, diff });
+        }
+    }
+    leaves
+}
+
+/// The numbers and arrays of a type, and how each is reached.
+fn parts(ty: &RustType) -> Vec<(RustType, String)> {
+    match ty {
+        RustType::Tuple(all) => {
+            let inner = all.iter().enumerate().flat_map(|(k, ty)| {
+                parts(ty).into_iter().map(move |(ty, path)| (ty, format!(".{k}{path}")))
+            });
+            inner.collect()
+        }
+        RustType::Unit => Vec::new(),
+        other => vec![(other.clone(), String::new())],
+    }
+}
+
+/// The type of a derivative: `()` in the place of what has none.
+fn derivative(ty: &RustType) -> RustType {
+    match ty {
+        RustType::Tuple(all) => RustType::Tuple(all.iter().map(derivative).collect()),
+        ty if types::is_float(ty) => ty.clone(),
+        _ => RustType::Unit,
+    }
+}
+
+/// A value of a type out of values of its numbers and arrays.
+fn shaped(ty: &RustType, values: &mut impl Iterator<Item = String>) -> String {
+    match ty {
+        RustType::Tuple(all) => {
+            let all: Vec<String> = all.iter().map(|ty| shaped(ty, values)).collect();
+            format!("({})", all.join(", "))
+        }
+        RustType::Unit => "()".into(),
+        ty => values.next().map_or("()".into(), |value| made(ty, &value)),
+    }
+}
+
+/// The module of a function.
+pub(crate) fn module(
+    signature: &Signature,
+    programs: &Programs,
+    visibility: &syn::Visibility,
+    places: &str,
+) -> String {
+    let name = &signature.name;
+    let mut api = Api {
+        signature,
+        leaves: leaves(signature),
+        // One module further in.
+        text: String::new(),
+    };
+    api.code("value", &programs.value);
+    api.value(&programs.value);
+    if let Some(derivatives) = &programs.derivatives {
+        api.code("jvp", &derivatives.jvp);
+        api.code("vjp", &derivatives.vjp);
+        api.code("products", &derivatives.products);
+        api.jvp(&derivatives.jvp);
+        api.vjp(&derivatives.vjp);
+        if matches!(signature.result, RustType::F64 | RustType::F32) {
+            api.gradient(&derivatives.vjp);
+            api.products(&derivatives.products);
+        }
+        api.jacobian();
+    }
+    let visibility = match visibility {
+        syn::Visibility::Inherited => "pub(super)".to_string(),
+        other => other.to_token_stream().to_string(),
+    };
+    let outer = if visibility == "pub(super)" { String::new() } else { visibility };
+    format!(
+        "/// `{name}` and its derivatives.\n\
+         #[allow(warnings, clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)]\n\
+         {outer} mod {name} {{\n\
+         use ::wengert::__private::{{Work as __Work, ahead as __a, fastest as __fastest}};\n\
+         const __PLACES: &str = \"{places}\";\n\
+         fn __told(fault: ::std::boxed::Box<__a::Fault>) -> __a::RunError {{\n\
+         __a::RunError::new(fault, ::std::file!(), __PLACES)\n}}\n{}}}\n",
+        api.text
+    )
+}
+
+/// What is given to a program and comes back, on the way to text.
+struct Api<'a> {
+    signature: &'a Signature,
+    leaves: Vec<Leaf>,
+    text: String,
+}
+
+/// A function to be written.
+struct Function {
+    name: &'static str,
+    about: String,
+    params: Vec<(String, String)>,
+    result: String,
+    body: String,
+}
+
+impl Api<'_> {
+    /// The text of a program, and what runs it.
+    fn code(&mut self, name: &str, program: &Program) {
+        let kinds: Vec<String> = program.params.iter().map(|(ty, _)| kind(*ty)).collect();
+        let results = tuple(program.results.iter().map(|ty| kind(*ty)));
+        let args: Vec<String> = program
+            .params
+            .iter()
+            .enumerate()
+            .map(|(k, (_, shared))| format!("{}self.{k}", if *shared { "&" } else { "" }))
+            .collect();
+        let (text, entry) = (&program.text, &program.entry);
+        let (kinds, args) = (kinds.join(", "), args.join(", "));
+        let comma = if program.params.len() == 1 { "," } else { "" };
+        let _ = comma;
+        write!(
+            self.text,
+            "mod __{name} {{\nuse ::wengert::__private::{{ahead as __a, math as __m}};\n\
+             pub(super) struct Run(pub(super) ({kinds},));\n\
+             impl super::__Work for Run {{\ntype Out = __a::Result<{results}>;\n\
+             #[inline(always)]\nfn run(self) -> Self::Out {{ let this = self.0; {entry}({}) }}\n}}\n{text}}}\n",
+            args.replace("self.", "this.")
+        )
+        .unwrap_or_default();
+    }
+
+    /// A name that no parameter has.
+    fn free(&self, wanted: String) -> String {
+        let mut name = wanted;
+        while self.signature.params.iter().any(|p| p.name == name) {
+            name.push('_');
+        }
+        name
+    }
+
+    fn tangent(&self, p: &SignatureParam) -> String {
+        self.free(format!("d{}", p.name))
+    }
+
+    fn adjoint(&self, p: &SignatureParam) -> String {
+        self.free(format!("{}_bar", p.name))
+    }
+
+    /// The parameters of the function itself.
+    fn own(&self) -> Vec<(String, String)> {
+        let params = self.signature.params.iter();
+        params.map(|p| (p.name.clone(), passed(&p.ty, p.mode))).collect()
+    }
+
+    /// Whether a parameter has a derivative.
+    fn differs(&self, k: usize) -> bool {
+        self.leaves.iter().any(|leaf| leaf.param == k && leaf.diff)
+    }
+
+    /// The parameters that are differentiated by.
+    fn active(&self) -> Vec<&SignatureParam> {
+        let params = self.signature.params.iter().enumerate();
+        params.filter(|(k, _)| self.differs(*k)).map(|(_, p)| p).collect()
+    }
+
+    fn written(&self) -> Vec<usize> {
+        let all = self.leaves.iter().enumerate();
+        all.filter(|(_, leaf)| leaf.mode == Mode::RefMut).map(|(k, _)| k).collect()
+    }
+
+    /// `let`s of the arguments of a program.
+    fn arguments(&self) -> String {
+        let mut text = String::new();
+        for (k, leaf) in self.leaves.iter().enumerate() {
+            let place = format!("{}{}", self.signature.params[leaf.param].name, leaf.path);
+            text.push_str(&format!("let __x{k} = {};\n", given(&leaf.ty, leaf.mode, &place)));
+        }
+        text
+    }
+
+    /// The call of a program with its arguments and others, results named `__r0`, `__r1`.
+    fn run(&self, name: &str, program: &Program, others: &[String]) -> String {
+        let own = (0..self.leaves.len()).map(|k| format!("__x{k}"));
+        let mut all = own.chain(others.iter().cloned());
+        let args: Vec<String> = program
+            .params
+            .iter()
+            .map(|(ty, _)| match ty {
+                Type::Tape => "__a::Tape::new()".to_string(),
+                _ => all.next().unwrap_or_default(),
+            })
+            .collect();
+        let results = tuple((0..program.results.len()).map(|k| format!("__r{k}")));
+        format!("let {results} = __fastest(__{name}::Run(({},)))?;\n", args.join(", "))
+    }
+
+    /// How many results the function has in programs, and which are floats.
+    fn outputs(&self) -> Vec<RustType> {
+        self.signature.outputs().into_iter().cloned().collect()
+    }
+
+    /// The function's result, out of the results of a program from `__r{first}` on.
+    fn result(&self, first: usize) -> String {
+        let mut values = (first..).map(|k| format!("__r{k}"));
+        shaped(&self.signature.result, &mut values)
+    }
+
+    /// Writes back what `&mut` parameters came to.
+    fn write_back(&self) -> String {
+        let first = self.signature.result.leaves().len();
+        let mut text = String::new();
+        for (k, leaf) in self.written().into_iter().map(|k| &self.leaves[k]).enumerate() {
+            let place = &self.signature.params[leaf.param].name;
+            text.push_str(&written(&leaf.ty, place, &format!("__r{}", first + k)));
+            text.push('\n');
+        }
+        text
+    }
+
+    /// Writes a function that fails, and one that panics.
+    fn push(&mut self, function: Function) {
+        let Function { name, about, params, result, body } = function;
+        let typed: Vec<String> = params.iter().map(|(p, ty)| format!("{p}: {ty}")).collect();
+        let names: Vec<&str> = params.iter().map(|(p, _)| p.as_str()).collect();
+        let (typed, names) = (typed.join(", "), names.join(", "));
+        write!(
+            self.text,
+            "/// {about}\n///\n/// # Errors\n///\n/// What would be a panic in `{of}`, and memory that is not there.\n\
+             #[inline]\npub fn try_{name}({typed}) -> ::std::result::Result<{result}, __a::RunError> {{\n\
+             (|| -> __a::Result<{result}> {{\n{body}}})().map_err(__told)\n}}\n\
+             /// {about}\n///\n/// # Panics\n///\n/// Where `{of}` would. [`try_{name}`] gives an error instead.\n\
+             #[inline]\n#[track_caller]\npub fn {name}({typed}) -> {result} {{\n\
+             match try_{name}({names}) {{ Ok(made) => made, Err(error) => error.panic() }}\n}}\n",
+            of = self.signature.name,
+        )
+        .unwrap_or_default();
+    }
+
+    fn value(&mut self, program: &Program) {
+        let body = format!(
+            "{}{}{}Ok({})\n",
+            self.arguments(),
+            self.run("value", program, &[]),
+            self.write_back(),
+            self.result(0)
+        );
+        let about = "The value, with the same bits on every machine: elementary functions are wengert's own, \
+                     and products and sums may be rounded once, so the last bits may differ from the function's.";
+        self.push(Function {
+            name: "value",
+            about: about.into(),
+            params: self.own(),
+            result: owned(&self.signature.result),
+            body,
+        });
+    }
+
+    fn jvp(&mut self, program: &Program) {
+        let mut params = self.own();
+        for p in self.active() {
+            params.push((self.tangent(p), passed_derivative(p)));
+        }
+        let mut body = self.arguments();
+        let mut others = Vec::new();
+        for (k, leaf) in self.leaves.iter().enumerate().filter(|(_, leaf)| leaf.diff) {
+            let p = &self.signature.params[leaf.param];
+            let place = format!("{}{}", self.tangent(p), leaf.path);
+            body.push_str(&format!("let __d{k} = {};\n", given(&leaf.ty, leaf.mode, &place)));
+            if leaf.ty.rank() > 0 {
+                body.push_str(&self.fits(&place, &format!("__d{k}"), &p.name, &format!("__x{k}")));
+            }
+            others.push(format!("__d{k}"));
+        }
+        body.push_str(&self.run("jvp", program, &others));
+        body.push_str(&self.write_back());
+        // Tangents of the float results, then those of what was written.
+        let outputs = self.outputs();
+        let tangents: Vec<usize> =
+            (0..outputs.len()).filter(|k| types::is_float(&outputs[*k])).collect();
+        let place = |of: usize| {
+            let at = tangents.iter().position(|k| *k == of).unwrap_or(0);
+            format!("__r{}", outputs.len() + at)
+        };
+        let own = self.signature.result.leaves().len();
+        for (j, k) in self.written().into_iter().enumerate() {
+            let leaf = &self.leaves[k];
+            if leaf.diff {
+                let p = &self.signature.params[leaf.param];
+                body.push_str(&written(&leaf.ty, &self.tangent(p), &place(own + j)));
+                body.push('\n');
+            }
+        }
+        let d = derivative(&self.signature.result);
+        let mut values = (0..own).filter(|k| types::is_float(&outputs[*k])).map(place);
+        let tangent = shaped(&d, &mut values);
+        body.push_str(&format!("Ok(({}, {tangent}))\n", self.result(0)));
+        let about = "The value, and its derivative along a direction: forward mode. What is behind `&mut` is changed, and \
+                     so is its tangent.";
+        let result = format!("({}, {})", owned(&self.signature.result), owned(&d));
+        self.push(Function { name: "jvp", about: about.into(), params, result, body });
+    }
+
+    fn fits(&self, name: &str, given: &str, of: &str, like: &str) -> String {
+        format!("__a::pass::fits(\"{name}\", {given}.dims(), \"`{of}`\", {like}.dims())?;\n")
+    }
+
+    fn vjp(&mut self, program: &Program) {
+        let mut params = self.own();
+        let bar = self.free("result_bar".into());
+        let d = derivative(&self.signature.result);
+        let own = self.signature.result.leaves();
+        if own.iter().any(|ty| types::is_float(ty)) {
+            params.push((bar.clone(), passed(&unsized_(&d), reference(&d))));
+        }
+        for p in self.active().into_iter().filter(|p| p.mode == Mode::RefMut) {
+            params.push((self.adjoint(p), passed_derivative(p)));
+        }
+        let mut body = self.arguments();
+        let (mut seeds, mut after) = (Vec::new(), String::new());
+        let mut k = 0;
+        for (ty, path) in parts(&self.signature.result) {
+            if types::is_float(&ty) {
+                let seed = format!("__s{k}");
+                let place = format!("{bar}{path}");
+                let mode = if path.is_empty() { reference(&ty) } else { Mode::Value };
+                body.push_str(&format!("let {seed} = {};\n", given(&unsized_(&ty), mode, &place)));
+                if ty.rank() > 0 {
+                    body.push_str(&format!("let __n{k} = *{seed}.dims();\n"));
+                    after.push_str(&format!(
+                        "__a::pass::fits(\"{place}\", &__n{k}, \"the result\", __r{k}.dims())?;\n"
+                    ));
+                }
+                seeds.push(seed);
+            }
+            k += 1;
+        }
+        for j in self.written() {
+            let leaf = &self.leaves[j];
+            if !types::is_float(&leaf.ty) {
+                continue;
+            }
+            let (p, seed) = (&self.signature.params[leaf.param], format!("__w{j}"));
+            if leaf.diff {
+                let place = self.adjoint(p);
+                body.push_str(&format!("let {seed} = {};\n", given(&leaf.ty, leaf.mode, &place)));
+                if leaf.ty.rank() > 0 {
+                    body.push_str(&self.fits(&place, &seed, &p.name, &format!("__x{j}")));
+                }
+            } else {
+                body.push_str(&format!("let {seed} = {};\n", nothing(leaf, j)));
+            }
+            seeds.push(seed);
+        }
+        body.push_str(&self.run("vjp", program, &seeds));
+        body.push_str(&after);
+        body.push_str(&self.write_back());
+        let first = self.outputs().len();
+        let wrt: Vec<usize> = (0..self.leaves.len()).filter(|k| self.leaves[*k].diff).collect();
+        let place = |of: usize| {
+            format!("__r{}", first + wrt.iter().position(|k| *k == of).unwrap_or(0))
+        };
+        for k in self.written() {
+            let leaf = &self.leaves[k];
+            if leaf.diff {
+                let p = &self.signature.params[leaf.param];
+                body.push_str(&written(&leaf.ty, &self.adjoint(p), &place(k)));
+                body.push('\n');
+            }
+        }
+        let (ty, adjoints) = self.adjoints(&wrt, first, &|p| p.mode != Mode::RefMut);
+        body.push_str(&format!("Ok(({}, {adjoints}))\n", self.result(0)));
+        let about = "The value, and what reverse mode makes of the adjoint of the result: the adjoints of the parameters. \
+                     What is behind `&mut` is changed; its adjoint is given as that of what it ends with, and becomes that \
+                     of what it began with.";
+        let result = format!("({}, {ty})", owned(&self.signature.result));
+        self.push(Function { name: "vjp", about: about.into(), params, result, body });
+    }
+
+    /// The type and value of derivatives by parameters, which are results from `__r{first}` on.
+    fn adjoints(
+        &self,
+        wrt: &[usize],
+        first: usize,
+        which: &dyn Fn(&SignatureParam) -> bool,
+    ) -> (String, String) {
+        let (mut kinds, mut values) = (Vec::new(), Vec::new());
+        for (k, p) in self.signature.params.iter().enumerate() {
+            if !self.differs(k) || !which(p) {
+                continue;
+            }
+            let d = derivative(&p.ty);
+            let own = wrt.iter().enumerate().filter(|(_, leaf)| self.leaves[**leaf].param == k);
+            let mut places = own.map(|(j, _)| format!("__r{}", first + j));
+            kinds.push(owned(&d));
+            values.push(shaped(&d, &mut places));
+        }
+        (tuple(kinds), tuple(values))
+    }
+
+    /// Seeds for the gradient of the result alone.
+    fn seeds(&self) -> Vec<String> {
+        let one = match self.signature.result {
+            RustType::F32 => "1.0_f32",
+            _ => "1.0_f64",
+        };
+        let mut seeds = vec![one.to_string()];
+        for k in self.written() {
+            if types::is_float(&self.leaves[k].ty) {
+                seeds.push(nothing(&self.leaves[k], k));
+            }
+        }
+        seeds
+    }
+
+    /// `let`s of seeds: they are made before the arguments are given away.
+    fn seeded(&self) -> (String, Vec<String>) {
+        let seeds = self.seeds();
+        let names: Vec<String> = (0..seeds.len()).map(|k| format!("__s{k}")).collect();
+        let lets = names.iter().zip(&seeds).map(|(name, seed)| format!("let {name} = {seed};\n"));
+        (lets.collect(), names)
+    }
+
+    fn gradient(&mut self, program: &Program) {
+        let (lets, seeds) = self.seeded();
+        let wrt: Vec<usize> = (0..self.leaves.len()).filter(|k| self.leaves[*k].diff).collect();
+        let (ty, gradient) = self.adjoints(&wrt, self.outputs().len(), &|_| true);
+        let value = owned(&self.signature.result);
+        let body = format!(
+            "{}{lets}{}{}Ok(({}, {gradient}))\n",
+            self.arguments(),
+            self.run("vjp", program, &seeds),
+            self.write_back(),
+            self.result(0)
+        );
+        let by: Vec<String> = self.active().iter().map(|p| format!("`{}`", p.name)).collect();
+        let by = by.join(", ");
+        let params = self.own();
+        self.push(Function {
+            name: "value_and_grad",
+            about: format!("The value, and its gradient by {by}: reverse mode."),
+            params: params.clone(),
+            result: format!("({value}, {ty})"),
+            body,
+        });
+        let names: Vec<&str> = params.iter().map(|(p, _)| p.as_str()).collect();
+        let names = names.join(", ");
+        // The error has been told already.
+        let typed: Vec<String> = params.iter().map(|(p, ty)| format!("{p}: {ty}")).collect();
+        let typed = typed.join(", ");
+        let of = &self.signature.name;
+        write!(
+            self.text,
+            "/// The gradient by {by}: reverse mode.\n///\n/// # Errors\n///\n/// What would be a panic in `{of}`, and memory \
+             that is not there.\n\
+             #[inline]\npub fn try_grad({typed}) -> ::std::result::Result<{ty}, __a::RunError> {{\n\
+             try_value_and_grad({names}).map(|both| both.1)\n}}\n\
+             /// The gradient by {by}: reverse mode.\n///\n/// # Panics\n///\n/// Where `{of}` would.\n\
+             #[inline]\n#[track_caller]\npub fn grad({typed}) -> {ty} {{\nvalue_and_grad({names}).1\n}}\n"
+        )
+        .unwrap_or_default();
+    }
+
+    fn products(&mut self, program: &Program) {
+        let mut params = self.own();
+        let (mut body, mut tangents) = (self.arguments(), Vec::new());
+        for p in self.active() {
+            let ty = derivative(&p.ty);
+            let mode = if p.mode == Mode::Value { Mode::Value } else { Mode::Ref };
+            params.push((self.tangent(p), passed(&ty, mode)));
+        }
+        for (k, leaf) in self.leaves.iter().enumerate().filter(|(_, leaf)| leaf.diff) {
+            let p = &self.signature.params[leaf.param];
+            let mode = if leaf.mode == Mode::Value { Mode::Value } else { Mode::Ref };
+            let place = format!("{}{}", self.tangent(p), leaf.path);
+            body.push_str(&format!("let __d{k} = {};\n", given(&leaf.ty, mode, &place)));
+            if leaf.ty.rank() > 0 {
+                body.push_str(&self.fits(&place, &format!("__d{k}"), &p.name, &format!("__x{k}")));
+            }
+            tangents.push(format!("__d{k}"));
+        }
+        let (lets, seeds) = self.seeded();
+        body.push_str(&lets);
+        body.push_str(&self.run("products", program, &[seeds, tangents].concat()));
+        body.push_str(&self.write_back());
+        // Results, adjoints, tangents of the float results, and what is asked for.
+        let outputs = self.outputs();
+        let wrt: Vec<usize> = (0..self.leaves.len()).filter(|k| self.leaves[*k].diff).collect();
+        let floats = outputs.iter().filter(|ty| types::is_float(ty)).count();
+        let (ty, products) = self.adjoints(&wrt, outputs.len() + wrt.len() + floats, &|_| true);
+        body.push_str(&format!("Ok({products})\n"));
+        let about = "The second derivatives times a direction: how the gradient changes along it.";
+        self.push(Function { name: "hvp", about: about.into(), params, result: ty, body });
+    }
+
+    /// All derivatives of a result of several numbers, one row for each.
+    fn jacobian(&mut self) {
+        let (RustType::Vec(item) | RustType::Array(item, _)) = &self.signature.result else { return };
+        if !matches!(**item, RustType::F64 | RustType::F32) || !self.written().is_empty() {
+            return;
+        }
+        let item = owned(item);
+        let fixed = matches!(self.signature.result, RustType::Array(..));
+        let params = self.own();
+        let args: Vec<String> = self
+            .signature
+            .params
+            .iter()
+            .map(|p| if p.mode == Mode::Value { format!("{}.clone()", p.name) } else { p.name.clone() })
+            .collect();
+        let args = args.join(", ");
+        let active: Vec<String> = self.active().iter().map(|p| owned(&derivative(&p.ty))).collect();
+        let result = tuple(active.iter().map(|ty| format!("::std::vec::Vec<{ty}>")));
+        let rows: Vec<String> = (0..active.len()).map(|k| format!("__j{k}")).collect();
+        let row = tuple((0..active.len()).map(|k| format!("__g{k}")));
+        let lets: String =
+            rows.iter().map(|row| format!("let mut {row} = ::std::vec::Vec::new();\n")).collect();
+        let pushes: String =
+            (0..active.len()).map(|k| format!("__j{k}.push(__g{k});\n")).collect();
+        let seed = if fixed { "&__seed" } else { "&__seed[..]" };
+        let params_text: Vec<String> = params.iter().map(|(p, ty)| format!("{p}: {ty}")).collect();
+        let (typed, of) = (params_text.join(", "), &self.signature.name);
+        let names: Vec<&str> = params.iter().map(|(p, _)| p.as_str()).collect();
+        let names = names.join(", ");
+        let about = "All derivatives of the result: for each of its elements the derivatives by the parameters.";
+        write!(
+            self.text,
+            "/// {about}\n///\n/// # Errors\n///\n/// What would be a panic in `{of}`, and memory that is not there.\n\
+             #[inline]\npub fn try_jacobian({typed}) -> ::std::result::Result<{result}, __a::RunError> {{\n\
+             let mut __seed = try_value({args})?;\n__seed.fill(0.0 as {item});\n{lets}\
+             for __k in 0..__seed.len() {{\n__seed[__k] = 1.0;\n\
+             let (_, {row}) = try_vjp({args}, {seed})?;\n{pushes}__seed[__k] = 0.0;\n}}\nOk({})\n}}\n\
+             /// {about}\n///\n/// # Panics\n///\n/// Where `{of}` would.\n\
+             #[inline]\n#[track_caller]\npub fn jacobian({typed}) -> {result} {{\n\
+             match try_jacobian({names}) {{ Ok(made) => made, Err(error) => error.panic() }}\n}}\n",
+            tuple(rows)
+        )
+        .unwrap_or_default();
+    }
+}
+
+/// The type of a value in programs.
+fn kind(ty: Type) -> String {
+    match ty {
+        Type::F64 => "f64".into(),
+        Type::F32 => "f32".into(),
+        Type::I64 => "i64".into(),
+        Type::Bool => "bool".into(),
+        Type::Tape => "__a::Tape".into(),
+        Type::Array(elem, rank) => format!("__a::Array<{}, {rank}>", kind(elem.scalar())),
+    }
+}
+
+/// A derivative of a parameter, passed as the parameter is.
+fn passed_derivative(p: &SignatureParam) -> String {
+    passed(&derivative(&p.ty), p.mode)
+}
+
+/// How an adjoint of a result is passed: arrays by reference.
+fn reference(ty: &RustType) -> Mode {
+    if ty.rank() > 0 { Mode::Ref } else { Mode::Value }
+}
+
+/// A vector behind a reference as a slice.
+fn unsized_(ty: &RustType) -> RustType {
+    match ty {
+        RustType::Vec(item) => RustType::Slice(item.clone()),
+        other => other.clone(),
+    }
+}
+
+/// An adjoint of nothing, for a parameter.
+fn nothing(leaf: &Leaf, k: usize) -> String {
+    match leaf.ty {
+        RustType::F64 => "0.0_f64".into(),
+        RustType::F32 => "0.0_f32".into(),
+        _ => format!("__a::pass::zeros(&__x{k})"),
+    }
+}
