@@ -7,6 +7,7 @@
 //! [`passes`] (what the fixed pipeline saves), [`lowering`] (how long text takes to become IR),
 //! [`batches`] (many runs of a small function), [`generic`] (the workloads as generic Rust) and [`tape`] (the same, recorded).
 
+pub mod ahead;
 pub mod all;
 pub mod bandwidth;
 pub mod batches;

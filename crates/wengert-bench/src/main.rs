@@ -33,7 +33,7 @@
 use std::process::ExitCode;
 use wengert_bench::measure::measure;
 use wengert_bench::workload::{ALL, Workload};
-use wengert_bench::{all, batches, lowering, memory, passes, start, tape};
+use wengert_bench::{ahead, all, batches, lowering, memory, passes, start, tape};
 
 const USAGE: &str = "usage: wengert-bench all [--long] [--json FILE] [--seconds S] [WORKLOAD ...]
        wengert-bench loops [--json] [--seconds S] [WORKLOAD ...]
@@ -43,13 +43,14 @@ const USAGE: &str = "usage: wengert-bench all [--long] [--json FILE] [--seconds 
        wengert-bench batch [--json] [--seconds S]
        wengert-bench memory [--json] [--seconds S]
        wengert-bench tape [--long] [--json] [--seconds S]
+       wengert-bench ahead [--json] [--seconds S] [WORKLOAD ...]
 workloads: a a0 b c c3 d d2 e f1 f2 f3 g h";
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
     let command = words.next();
     match command.as_deref() {
-        Some("all" | "loops" | "lower" | "start" | "batch" | "memory" | "tape") => {}
+        Some("all" | "loops" | "lower" | "start" | "batch" | "memory" | "tape" | "ahead") => {}
         Some("passes") => return count_passes(),
         _ => {
             eprintln!("{USAGE}");
@@ -125,6 +126,9 @@ fn main() -> ExitCode {
     }
     if chosen.is_empty() {
         chosen.extend(ALL);
+    }
+    if command.as_deref() == Some("ahead") {
+        return time_ahead(json, budget, &chosen);
     }
     if command.as_deref() == Some("start") {
         return time_starting(json, &chosen);
@@ -234,6 +238,26 @@ fn time_memory(json: bool, budget: f64) -> ExitCode {
 }
 
 /// What the eager tape takes.
+fn time_ahead(json: bool, budget: f64, chosen: &[&'static Workload]) -> ExitCode {
+    let mut agreed = true;
+    if !json {
+        println!("{:<4} {:>11} {:>11} {:>7} {:>9}", "", "gradient s", "by hand s", "ratio", "error");
+    }
+    for row in chosen.iter().filter_map(|workload| ahead::measure(workload, budget)) {
+        let (error, within) = row.error.unwrap_or((f64::NAN, true));
+        agreed &= within;
+        let (name, gradient_s, hand_s, ratio) = (row.name, row.gradient_s, row.hand_s, row.ratio());
+        if json {
+            println!(
+                "{{\"name\": \"{name}\", \"gradient_s\": {gradient_s:e}, \"hand_s\": {hand_s:e}, \"ratio\": {ratio:.3}}}"
+            );
+        } else {
+            println!("{name:<4} {gradient_s:>11.3e} {hand_s:>11.3e} {ratio:>7.2} {error:>9.1e}");
+        }
+    }
+    if agreed { ExitCode::SUCCESS } else { ExitCode::from(1) }
+}
+
 fn time_tape(json: bool, long: bool, budget: f64) -> ExitCode {
     if !json {
         println!("{}", tape::heading());
