@@ -1,7 +1,7 @@
 //! Errors of wengert as errors of the compiler.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
-use quote::quote;
+use quote::{ToTokens, quote};
 use wengert_core::span::Diagnostic;
 use wengert_core::surface::rust::Spans;
 
@@ -43,11 +43,8 @@ fn spanned(first: Span, last: Span, text: &str) -> syn::Error {
 /// Compile errors, and the item as it was, so that what uses it is not wrong as well.
 pub(crate) fn tokens(item: TokenStream, errors: &[syn::Error]) -> TokenStream {
     let errors = errors.iter().map(syn::Error::to_compile_error);
-    let item = match syn::parse2::<syn::ItemFn>(item.clone()) {
-        Ok(function) => {
-            let function = crate::without_marks(function);
-            quote! { #function }
-        }
+    let item = match syn::parse2::<syn::Item>(item.clone()) {
+        Ok(item) => crate::without_marks(item).to_token_stream(),
         Err(_) => item,
     };
     quote! { #(#errors)* #item }

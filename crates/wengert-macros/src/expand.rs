@@ -12,7 +12,7 @@ use wengert_core::ops::Prim;
 use wengert_core::span::{Diagnostic, Span};
 use wengert_core::surface::rust::{Parsed, Signature, Spans, convert};
 use wengert_core::transform::{derivative, jvp, pipeline, vjp};
-use wengert_core::{lower, span};
+use wengert_core::lower;
 
 /// A program as Rust text, and how its entry is called.
 pub(crate) struct Program {
@@ -47,26 +47,34 @@ impl Calls for Names {
     }
 }
 
-/// The module of a function's derivatives. `helpers` are items that it may use.
-pub(crate) fn function(
-    function: &syn::ItemFn,
-    helpers: &[syn::Item],
+/// The modules of the derivatives of all functions among items, which may use each other.
+pub(crate) fn functions(
+    items: &[syn::Item],
     options: &Options,
 ) -> Result<TokenStream, Vec<syn::Error>> {
     let mut spans = Spans::table();
-    let at = function.sig.ident.span();
-    let converted = convert(function, helpers, &mut spans);
-    let told = |all: Vec<span::Diagnostic>| -> Vec<syn::Error> {
-        all.iter().map(|d| errors::error(d, &spans, at)).collect()
-    };
-    let parsed = converted.map_err(told)?;
-    let name = function.sig.ident.to_string();
-    let Some(signature) = parsed.signature(&name) else {
-        return Err(vec![syn::Error::new(at, "this function cannot be found again")]);
-    };
-    let programs = programs(&parsed, signature, options).map_err(told)?;
-    let text = api::module(signature, &programs, &function.vis, &places(&spans));
-    text.parse().map_err(|e| vec![syn::Error::new(at, format!("{e}: please report this"))])
+    let converted = convert(items, &mut spans);
+    let parsed = converted.map_err(|all| {
+        let told = all.iter().map(|d| errors::error(d, &spans, proc_macro2::Span::call_site()));
+        told.collect::<Vec<_>>()
+    })?;
+    let places = places(&spans);
+    let (mut made, mut wrong) = (TokenStream::new(), Vec::new());
+    for function in items.iter().filter_map(crate::function) {
+        let at = function.sig.ident.span();
+        let Some(signature) = parsed.signature(&function.sig.ident.to_string()) else { continue };
+        match programs(&parsed, signature, options) {
+            Ok(programs) => {
+                let text = api::module(signature, &programs, &function.vis, &places);
+                match text.parse::<TokenStream>() {
+                    Ok(tokens) => made.extend(tokens),
+                    Err(e) => wrong.push(syn::Error::new(at, format!("{e}: please report this"))),
+                }
+            }
+            Err(all) => wrong.extend(all.iter().map(|d| errors::error(d, &spans, at))),
+        }
+    }
+    if wrong.is_empty() { Ok(made) } else { Err(wrong) }
 }
 
 /// Lines and columns of the places that faults refer to.

@@ -30,9 +30,10 @@ fn expanded(options: TokenStream, item: TokenStream) -> Result<TokenStream, Vec<
     let item: syn::Item = syn::parse2(item).map_err(|e| vec![e])?;
     match item {
         syn::Item::Fn(function) => {
-            let derived = expand::function(&function, &[], &options)?;
-            let plain = without_marks(function);
-            Ok(quote! { #plain #derived })
+            let item = [syn::Item::Fn(function)];
+            let derived = expand::functions(&item, &options)?;
+            let [item] = item.map(without_marks);
+            Ok(quote! { #item #derived })
         }
         syn::Item::Mod(module) => self::module(module, &options),
         other => Err(vec![syn::Error::new_spanned(
@@ -50,51 +51,32 @@ fn module(mut module: syn::ItemMod, options: &options::Options) -> Result<TokenS
             "the functions of the module must stand here, in braces",
         )]);
     };
-    let mut errors = Vec::new();
-    let mut derived = Vec::new();
-    let all = items.clone();
-    for item in &all {
-        let syn::Item::Fn(function) = item else { continue };
-        if function.attrs.iter().any(|a| a.path().is_ident("test")) {
-            continue;
-        }
-        let others: Vec<syn::Item> =
-            all.iter().filter(|other| !std::ptr::eq(*other, item)).cloned().collect();
-        match expand::function(function, &others, options) {
-            Ok(tokens) => derived.push(syn::Item::Verbatim(tokens)),
-            Err(more) => errors.extend(more),
-        }
-    }
-    if !errors.is_empty() {
-        // What is wrong in a function is found again from each that calls it.
-        let mut seen = Vec::new();
-        errors.retain(|e| {
-            let key = format!("{:?} {e}", e.span());
-            let new = !seen.contains(&key);
-            seen.push(key);
-            new
-        });
-        return Err(errors);
-    }
-    for item in items.iter_mut() {
-        if let syn::Item::Fn(function) = item {
-            *function = without_marks(function.clone());
-        }
-    }
-    items.extend(derived);
+    let derived = expand::functions(items, options)?;
+    *items = std::mem::take(items).into_iter().map(without_marks).collect();
+    items.push(syn::Item::Verbatim(derived));
     Ok(module.into_token_stream())
 }
 
-/// A function without the attributes that are wengert's.
-fn without_marks(mut function: syn::ItemFn) -> syn::ItemFn {
-    for input in &mut function.sig.inputs {
-        let attrs = match input {
-            syn::FnArg::Typed(typed) => &mut typed.attrs,
-            syn::FnArg::Receiver(receiver) => &mut receiver.attrs,
-        };
-        attrs.retain(|a| !a.path().is_ident("nondiff"));
+/// The function that an item is, unless it is there for tests.
+fn function(item: &syn::Item) -> Option<&syn::ItemFn> {
+    match item {
+        syn::Item::Fn(f) if !f.attrs.iter().any(|a| a.path().is_ident("test")) => Some(f),
+        _ => None,
     }
-    function
+}
+
+/// An item without the attributes that are wengert's.
+fn without_marks(mut item: syn::Item) -> syn::Item {
+    if let syn::Item::Fn(function) = &mut item {
+        for input in &mut function.sig.inputs {
+            let attrs = match input {
+                syn::FnArg::Typed(typed) => &mut typed.attrs,
+                syn::FnArg::Receiver(receiver) => &mut receiver.attrs,
+            };
+            attrs.retain(|a| !a.path().is_ident("nondiff"));
+        }
+    }
+    item
 }
 
 /// What an item begins with, for an error.

@@ -205,11 +205,13 @@ pub(super) fn spellings(canonical: &str) -> impl Iterator<Item = (Library, &'sta
 }
 
 /// The way out today of a name that a coming release brings, by its full path.
+#[cfg(feature = "python")]
 pub(super) fn reserved(path: &str) -> Option<&'static str> {
     RESERVED.iter().find(|(start, _)| path.starts_with(start)).map(|(_, help)| *help)
 }
 
 /// The beginnings of reserved paths, and the ways out.
+#[cfg(feature = "python")]
 #[rustfmt::skip]
 const RESERVED: &[(&str, &str)] = &[
     ("wengert.fixed_point", "write the iteration as a `while` loop; its derivative is that of the steps taken"),

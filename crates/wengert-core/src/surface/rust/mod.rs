@@ -110,21 +110,14 @@ pub fn parse(source: &str) -> Result<Parsed, Vec<Diagnostic>> {
     Converter::new(&mut spans, &macros).file(&file.items)
 }
 
-/// Converts a function, and the functions and constants it uses, as a macro is given them. Spans are numbers
-/// of the table `spans`.
+/// Converts functions and constants, as a macro is given them. Spans are numbers of the table `spans`.
 ///
 /// # Errors
 ///
 /// What cannot be differentiated: one error for each function.
-pub fn convert(
-    function: &syn::ItemFn,
-    helpers: &[syn::Item],
-    spans: &mut Spans,
-) -> Result<Parsed, Vec<Diagnostic>> {
-    let mut items = vec![syn::Item::Fn(function.clone())];
-    items.extend(helpers.iter().cloned());
-    let macros = Macros::of(&items);
-    Converter::new(spans, &macros).file(&items)
+pub fn convert(items: &[syn::Item], spans: &mut Spans) -> Result<Parsed, Vec<Diagnostic>> {
+    let macros = Macros::of(items);
+    Converter::new(spans, &macros).file(items)
 }
 
 /// The state of the walk.
