@@ -204,7 +204,14 @@ pub fn gauss_seidel(a: f64, b: &[f64]) -> f64 {
 
 /// Workload g.
 #[differentiable]
-pub fn final_loss(#[nondiff] a: &[[f64; 50]], #[nondiff] y: &[f64], lr: f64, b1: f64, b2: f64, n: usize) -> f64 {
+pub fn final_loss(
+    #[nondiff] a: &[[f64; 50]],
+    #[nondiff] y: &[f64],
+    lr: f64,
+    b1: f64,
+    b2: f64,
+    n: usize,
+) -> f64 {
     let m = a.len();
     let mut x = [0.0; 50];
     let mut mean = [0.0; 50];

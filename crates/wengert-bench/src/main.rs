@@ -241,7 +241,10 @@ fn time_memory(json: bool, budget: f64) -> ExitCode {
 fn time_ahead(json: bool, budget: f64, chosen: &[&'static Workload]) -> ExitCode {
     let mut agreed = true;
     if !json {
-        println!("{:<4} {:>11} {:>11} {:>7} {:>9}", "", "gradient s", "by hand s", "ratio", "error");
+        println!(
+            "{:<4} {:>11} {:>11} {:>7} {:>9}",
+            "", "gradient s", "by hand s", "ratio", "error"
+        );
     }
     for row in chosen.iter().filter_map(|workload| ahead::measure(workload, budget)) {
         let (error, within) = row.error.unwrap_or((f64::NAN, true));

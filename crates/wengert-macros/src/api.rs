@@ -383,9 +383,8 @@ impl Api<'_> {
         body.push_str(&self.write_back());
         let first = self.outputs().len();
         let wrt: Vec<usize> = (0..self.leaves.len()).filter(|k| self.leaves[*k].diff).collect();
-        let place = |of: usize| {
-            format!("__r{}", first + wrt.iter().position(|k| *k == of).unwrap_or(0))
-        };
+        let place =
+            |of: usize| format!("__r{}", first + wrt.iter().position(|k| *k == of).unwrap_or(0));
         for k in self.written() {
             let leaf = &self.leaves[k];
             if leaf.diff {
@@ -521,19 +520,27 @@ impl Api<'_> {
 
     /// All derivatives of a result of several numbers, one row for each.
     fn jacobian(&mut self) {
-        let (RustType::Vec(item) | RustType::Array(item, _)) = &self.signature.result else { return };
+        let (RustType::Vec(item) | RustType::Array(item, _)) = &self.signature.result else {
+            return;
+        };
         if !matches!(**item, RustType::F64 | RustType::F32) || !self.written().is_empty() {
             return;
         }
         let item = owned(item);
         let fixed = matches!(self.signature.result, RustType::Array(..));
         let params = self.own();
-        let args: Vec<String> = self
-            .signature
-            .params
-            .iter()
-            .map(|p| if p.mode == Mode::Value { format!("{}.clone()", p.name) } else { p.name.clone() })
-            .collect();
+        let args: Vec<String> =
+            self.signature
+                .params
+                .iter()
+                .map(|p| {
+                    if p.mode == Mode::Value {
+                        format!("{}.clone()", p.name)
+                    } else {
+                        p.name.clone()
+                    }
+                })
+                .collect();
         let args = args.join(", ");
         let active: Vec<String> = self.active().iter().map(|p| owned(&derivative(&p.ty))).collect();
         let result = tuple(active.iter().map(|ty| format!("::std::vec::Vec<{ty}>")));
@@ -541,8 +548,7 @@ impl Api<'_> {
         let row = tuple((0..active.len()).map(|k| format!("__g{k}")));
         let lets: String =
             rows.iter().map(|row| format!("let mut {row} = ::std::vec::Vec::new();\n")).collect();
-        let pushes: String =
-            (0..active.len()).map(|k| format!("__j{k}.push(__g{k});\n")).collect();
+        let pushes: String = (0..active.len()).map(|k| format!("__j{k}.push(__g{k});\n")).collect();
         let seed = if fixed { "&__seed" } else { "&__seed[..]" };
         let params_text: Vec<String> = params.iter().map(|(p, ty)| format!("{p}: {ty}")).collect();
         let (typed, of) = (params_text.join(", "), &self.signature.name);

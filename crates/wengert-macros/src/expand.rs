@@ -8,11 +8,11 @@ use proc_macro2::TokenStream;
 use wengert_core::emit::rust::{self, Calls};
 use wengert_core::ir::verify::consumes;
 use wengert_core::ir::{Module, Type};
+use wengert_core::lower;
 use wengert_core::ops::Prim;
 use wengert_core::span::{Diagnostic, Span};
 use wengert_core::surface::rust::{Parsed, Signature, Spans, convert};
 use wengert_core::transform::{derivative, jvp, pipeline, vjp};
-use wengert_core::lower;
 
 /// A program as Rust text, and how its entry is called.
 pub(crate) struct Program {

@@ -44,7 +44,10 @@ fn expanded(options: TokenStream, item: TokenStream) -> Result<TokenStream, Vec<
 }
 
 /// All functions of a module, each of which can call the others.
-fn module(mut module: syn::ItemMod, options: &options::Options) -> Result<TokenStream, Vec<syn::Error>> {
+fn module(
+    mut module: syn::ItemMod,
+    options: &options::Options,
+) -> Result<TokenStream, Vec<syn::Error>> {
     let Some((_, items)) = &mut module.content else {
         return Err(vec![syn::Error::new_spanned(
             &module.ident,

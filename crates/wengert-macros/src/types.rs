@@ -65,11 +65,7 @@ pub(crate) fn given(ty: &RustType, mode: Mode, place: &str) -> String {
         RustType::F64 | RustType::F32 | RustType::Bool => number(mode, place),
         array => {
             let mark = if mode == Mode::Value { "&" } else { "&*" };
-            format!(
-                "__a::pass::array::<{}, {}>(&({mark}{place})[..])?",
-                item(array),
-                array.rank()
-            )
+            format!("__a::pass::array::<{}, {}>(&({mark}{place})[..])?", item(array), array.rank())
         }
     }
 }

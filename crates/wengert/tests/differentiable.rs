@@ -110,7 +110,10 @@ fn faults_have_a_place() {
     let error = pick::try_value(&[1.0; 5], 3).unwrap_err();
     let line = line!() - 9;
     assert_eq!(error.line(), Some(line), "{error}");
-    assert!(error.to_string().contains("index 5 is out of range: `x` has 5 elements, in iteration 2"), "{error}");
+    assert!(
+        error.to_string().contains("index 5 is out of range: `x` has 5 elements, in iteration 2"),
+        "{error}"
+    );
     let error = pick::try_grad(&[-1.0; 5], 0).unwrap_err();
     assert!(error.to_string().ends_with("assertion failed: the total is not positive"), "{error}");
 }

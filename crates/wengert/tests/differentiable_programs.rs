@@ -51,8 +51,9 @@ fn values_are_those_of_rust() {
     for case in CASES {
         for x in &POINTS {
             let (wanted, given) = ((case.plain)(x), (case.value)(x));
-            // Arithmetic on singles is rounded where Rust rounds it.
-            assert!(close(wanted, given, 1e-12), "{}({x:?}): {wanted} {given}", case.name);
+            // A product and a sum that are rounded once differ in the last bits, of singles more.
+            let tolerance = if case.name == "single" { 1e-6 } else { 1e-12 };
+            assert!(close(wanted, given, tolerance), "{}({x:?}): {wanted} {given}", case.name);
         }
     }
 }

@@ -94,7 +94,9 @@ pub fn items<T: Item, const R: usize>(array: Array<T::Number, R>) -> Result<Vec<
 }
 
 /// The items of an array, as many as there should be.
-pub fn fixed<T: Item, const R: usize, const N: usize>(array: Array<T::Number, R>) -> Result<[T; N]> {
+pub fn fixed<T: Item, const R: usize, const N: usize>(
+    array: Array<T::Number, R>,
+) -> Result<[T; N]> {
     let items = items::<T, R>(array)?;
     <[T; N]>::try_from(items).map_err(|items| {
         misfit(&format!("an array should have {N} elements, and has {}", items.len()))

@@ -1,7 +1,6 @@
 //! Arrays, vectors and slices: making, indexing, and their methods.
 
 use super::call::{expected, mismatch};
-use super::expr::Pending;
 use super::place::{after, all_of};
 use super::types::IntKind;
 use super::value::{How, Leaf, Len, Place, Ty, Val, call, compare, int};
@@ -118,19 +117,22 @@ impl<'a> Converter<'a> {
         let base = self.expr(&index.expr, None)?;
         let at_base = self.at(&*index.expr);
         let base = self.as_array(base, at_base)?;
-        if let syn::Expr::Range(range) = super::expr::strip(&index.index) {
-            let mut pending = Pending::default();
-            self.next(&mut pending, Val::Leaf(base.clone()))?;
-            return self.part(base, range, at);
-        }
-        let mut pending = Pending::default();
-        self.next(&mut pending, Val::Leaf(base.clone()))?;
-        let place = self.count(&index.index)?;
-        self.next(&mut pending, Val::Unit)?;
-        let base = match pending.done().swap_remove(0) {
-            Val::Leaf(kept) => Leaf { from: base.from, ..kept },
-            _ => base,
+        let range = match super::expr::strip(&index.index) {
+            syn::Expr::Range(range) => Some(range),
+            _ => None,
         };
+        // What the index does comes after the base has been found, and before it is read.
+        let (stmts, bounds) = self.inside(|c| match range {
+            Some(range) => c.bounds(range, at),
+            None => Ok((Some(c.count(&index.index)?), None)),
+        })?;
+        let base = if stmts.is_empty() { base } else { self.found(base)? };
+        self.append(stmts);
+        let (start, stop) = bounds;
+        if range.is_some() {
+            return self.part_of(base, start, stop, at);
+        }
+        let Some(place) = start else { return Ok(Val::Never) };
         let Some(elem) = base.ty.element().cloned() else { return Ok(Val::Never) };
         let e = element(base.e, place, at);
         Ok(Val::Leaf(Leaf { e, ty: elem, how: How::Place, from: base.from }))
@@ -144,8 +146,25 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// `base[a..b]`. Rust looks whether both ends are inside.
-    fn part(&mut self, base: Leaf, range: &'a syn::ExprRange, at: Span) -> Made<Val<'a>> {
+    /// A place that stays the same while other things are done; what is in it may change.
+    fn found(&mut self, base: Leaf) -> Made<Leaf> {
+        let e = match base.e.kind {
+            ExprKind::Name(_) => base.e,
+            ExprKind::Index { base: of, indices } if base.how != How::Fresh => {
+                let indices = indices.into_iter().map(|index| self.fixed_index(index)).collect();
+                Expr { kind: ExprKind::Index { base: of, indices }, span: base.e.span }
+            }
+            kind => self.kept(Expr { kind, span: base.e.span }),
+        };
+        Ok(Leaf { e, ..base })
+    }
+
+    /// Both ends of a range, as variables.
+    fn bounds(
+        &mut self,
+        range: &'a syn::ExprRange,
+        at: Span,
+    ) -> Made<(Option<Expr>, Option<Expr>)> {
         let mut bounds = Vec::new();
         for e in [&range.start, &range.end] {
             bounds.push(match e {
@@ -165,7 +184,7 @@ impl<'a> Converter<'a> {
             }
             (stop, _) => stop,
         };
-        self.part_of(base, start, stop, at)
+        Ok((start, stop))
     }
 
     /// The elements from `start` to `stop`, which are asserted to exist.

@@ -60,7 +60,7 @@ impl<'a> Converter<'a> {
     }
 
     /// An index that stays the same while the place is used.
-    fn fixed_index(&mut self, index: Index) -> Index {
+    pub(super) fn fixed_index(&mut self, index: Index) -> Index {
         match index {
             Index::At(e) => Index::At(self.fixed(e)),
             Index::Slice { start, stop, step, span } => Index::Slice {
