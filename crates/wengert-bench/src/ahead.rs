@@ -78,9 +78,9 @@ pub fn heat(u: &mut [[f64; 256]], steps: usize) -> f64 {
         }
     }
     let mut sum = 0.0;
-    for i in 0..n {
-        for j in 0..256 {
-            sum += u[i][j] * u[i][j];
+    for row in u.iter() {
+        for v in row {
+            sum += v * v;
         }
     }
     0.5 * sum
@@ -101,9 +101,9 @@ pub fn react(u: &mut [[f64; 256]], steps: usize) -> f64 {
         }
     }
     let mut sum = 0.0;
-    for i in 0..n {
-        for j in 0..256 {
-            sum += u[i][j] * u[i][j];
+    for row in u.iter() {
+        for v in row {
+            sum += v * v;
         }
     }
     0.5 * sum
@@ -257,8 +257,11 @@ pub fn in_place(x: &mut [f64]) -> f64 {
     x.iter().sum()
 }
 
+/// Computes value and gradient.
+pub type Task = Box<dyn FnMut() -> (f64, Vec<f64>)>;
+
 /// Value and gradient of a workload at a size, by what `#[differentiable]` has made: ready to be run again and again.
-pub fn task(name: &str, n: usize) -> Option<Box<dyn FnMut() -> (f64, Vec<f64>)>> {
+pub fn task(name: &str, n: usize) -> Option<Task> {
     fn rows<const N: usize>(x: &[f64]) -> Vec<[f64; N]> {
         x.as_chunks::<N>().0.to_vec()
     }

@@ -5,7 +5,8 @@
 //! for one that looks ahead in lanes; ready to run in [`by_hand`]), [`measure`] (timing, with [`clock`]),
 //! [`all`] (everything in one report, with [`bandwidth`], [`compile_time`] and [`start`]),
 //! [`passes`] (what the fixed pipeline saves), [`lowering`] (how long text takes to become IR),
-//! [`batches`] (many runs of a small function), [`generic`] (the workloads as generic Rust) and [`tape`] (the same, recorded).
+//! [`batches`] (many runs of a small function), [`generic`] (the workloads as generic Rust), [`tape`] (the same, recorded) and [`ahead`] (the same as
+//! plain Rust functions, differentiated as they are compiled).
 
 pub mod ahead;
 pub mod all;

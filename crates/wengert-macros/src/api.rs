@@ -77,12 +77,7 @@ pub(crate) fn module(
     places: &str,
 ) -> String {
     let name = &signature.name;
-    let mut api = Api {
-        signature,
-        leaves: leaves(signature),
-        // One module further in.
-        text: String::new(),
-    };
+    let mut api = Api { signature, leaves: leaves(signature), text: String::new() };
     api.code("value", &programs.value);
     api.value(&programs.value);
     if let Some(derivatives) = &programs.derivatives {
@@ -97,15 +92,11 @@ pub(crate) fn module(
         }
         api.jacobian();
     }
-    let visibility = match visibility {
-        syn::Visibility::Inherited => "pub(super)".to_string(),
-        other => other.to_token_stream().to_string(),
-    };
-    let outer = if visibility == "pub(super)" { String::new() } else { visibility };
+    let visibility = visibility.to_token_stream();
     format!(
         "/// `{name}` and its derivatives.\n\
          #[allow(warnings, clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)]\n\
-         {outer} mod {name} {{\n\
+         {visibility} mod {name} {{\n\
          use ::wengert::__private::{{Work as __Work, ahead as __a, fastest as __fastest}};\n\
          const __PLACES: &str = \"{places}\";\n\
          fn __told(fault: ::std::boxed::Box<__a::Fault>) -> __a::RunError {{\n\
@@ -139,19 +130,16 @@ impl Api<'_> {
             .params
             .iter()
             .enumerate()
-            .map(|(k, (_, shared))| format!("{}self.{k}", if *shared { "&" } else { "" }))
+            .map(|(k, (_, shared))| format!("{}args.{k}", if *shared { "&" } else { "" }))
             .collect();
         let (text, entry) = (&program.text, &program.entry);
         let (kinds, args) = (kinds.join(", "), args.join(", "));
-        let comma = if program.params.len() == 1 { "," } else { "" };
-        let _ = comma;
         write!(
             self.text,
             "mod __{name} {{\nuse ::wengert::__private::{{ahead as __a, math as __m}};\n\
              pub(super) struct Run(pub(super) ({kinds},));\n\
              impl super::__Work for Run {{\ntype Out = __a::Result<{results}>;\n\
-             #[inline(always)]\nfn run(self) -> Self::Out {{ let this = self.0; {entry}({}) }}\n}}\n{text}}}\n",
-            args.replace("self.", "this.")
+             #[inline(always)]\nfn run(self) -> Self::Out {{\nlet args = self.0;\n{entry}({args})\n}}\n}}\n{text}}}\n"
         )
         .unwrap_or_default();
     }
@@ -344,8 +332,7 @@ impl Api<'_> {
         }
         let mut body = self.arguments();
         let (mut seeds, mut after) = (Vec::new(), String::new());
-        let mut k = 0;
-        for (ty, path) in parts(&self.signature.result) {
+        for (k, (ty, path)) in parts(&self.signature.result).into_iter().enumerate() {
             if types::is_float(&ty) {
                 let seed = format!("__s{k}");
                 let place = format!("{bar}{path}");
@@ -359,7 +346,6 @@ impl Api<'_> {
                 }
                 seeds.push(seed);
             }
-            k += 1;
         }
         for j in self.written() {
             let leaf = &self.leaves[j];

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 /// What begins the names of crates that only functions given as text need.
-const COMPILER: [&str; 3] = ["cranelift", "wasmtime", "wengert-runtime"];
+const COMPILER: [&str; 4] = ["cranelift", "ruff", "wasmtime", "wengert-runtime"];
 
 /// The crates that are built with crate wengert.
 fn built_with(features: &[&str]) -> Vec<String> {

@@ -73,7 +73,7 @@ impl<T: Item, const N: usize> Item for [T; N] {
 
     fn gather(numbers: Vec<T::Number>) -> Option<Vec<[T; N]>> {
         let mut items = T::gather(numbers)?.into_iter();
-        let count = if N == 0 { 0 } else { items.len() / N };
+        let count = items.len().checked_div(N).unwrap_or(0);
         let row = |_| <[T; N]>::try_from(items.by_ref().take(N).collect::<Vec<T>>()).ok();
         (0..count).map(row).collect()
     }

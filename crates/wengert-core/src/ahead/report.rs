@@ -21,6 +21,7 @@ impl RunError {
     /// Tells of a fault. `places` are the lines and columns of the places of the source, as `line:column` with spaces between.
     #[cold]
     #[inline(never)]
+    #[allow(clippy::boxed_local, reason = "as faults are passed")]
     pub fn new(fault: Box<Fault>, file: &'static str, places: &str) -> RunError {
         let places: Vec<(u32, u32)> = places
             .split(' ')

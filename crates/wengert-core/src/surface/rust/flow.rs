@@ -250,8 +250,12 @@ fn covers(pattern: &syn::Pat, val: &Val<'_>, bits: u32, place: &mut u32) -> bool
         syn::Pat::Reference(inner) => return covers(&inner.pat, val, bits, place),
         syn::Pat::Tuple(tuple) => {
             let Val::Tuple(all) = val else { return false };
-            let all = tuple.elems.iter().zip(all).map(|(p, v)| covers(p, v, bits, place));
-            return all.fold(true, |fits, one| fits && one);
+            // Each moves the place on, also after one that does not fit.
+            let mut fits = true;
+            for (pattern, val) in tuple.elems.iter().zip(all) {
+                fits &= covers(pattern, val, bits, place);
+            }
+            return fits;
         }
         _ => *place += val.leaves().len() as u32,
     }

@@ -217,7 +217,7 @@ impl<'a> Converter<'a> {
                 let error =
                     Diagnostic::new("undefined-variable", format!("`{name}` is not defined"))
                         .label(span, "used here");
-                Err(match nearest(name, self.scopes.names().into_iter()) {
+                Err(match nearest(name, self.scopes.names()) {
                     Some(near) => error.help(format!("did you mean `{near}`?")),
                     None => error.help(
                         "declare it in the function, or as a `const` beside it; pass other values as parameters",
