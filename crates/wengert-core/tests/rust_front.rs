@@ -1,19 +1,204 @@
-//! Rust text through the front end, against the same text compiled by rustc.
+//! Rust that is refused, and where: what is accepted is tested by running it, in crate wengert.
+
 use wengert_core::surface::rust;
+
+/// Bodies of a function of `x: f64`, `n: usize`, `v: &[f64]` and `w: &mut [f64]` with a float as its result: the code of the
+/// error, and the text it points to.
+#[rustfmt::skip]
+const BODIES: &[(&str, &str, &str)] = &[
+    (r#"let s = "a"; x"#, "unsupported-syntax", r#""a""#),
+    (r#"println!("{x}"); x"#, "unsupported-syntax", r#"println!("{x}");"#),
+    ("let y = vec![]; x", "unsupported-syntax", "vec![]"),
+    ("let mut y = vec![0.0]; y.push(x); x", "unsupported-syntax", "push"),
+    ("v.first().copied().unwrap()", "unsupported-syntax", "v.first().copied()"),
+    ("v.iter().max()", "unsupported-syntax", "max"),
+    ("unsafe { x }", "unsupported-syntax", "unsafe { x }"),
+    ("let p = Point { a: x }; p.a", "unsupported-syntax", "Point { a: x }"),
+    ("x.foo()", "unsupported-function", "foo"),
+    ("v.sort(); x", "unsupported-syntax", "sort"),
+    ("let mut y = v.to_vec(); y.sort_by(|a, b| a.partial_cmp(b).unwrap()); y[0]", "unsupported-syntax", "sort_by"),
+    ("x?", "unsupported-syntax", "x?"),
+    ("async { x }", "unsupported-syntax", "async { x }"),
+    ("let y = x as usize as char; x", "unsupported-type", "char"),
+    ("break; x", "syntax", "break"),
+    ("'a: for i in 0..n { break 'b; } x", "syntax", "break 'b"),
+    ("loop { }", "unsupported-syntax", "loop"),
+    ("for i in 0.. { } x", "unsupported-syntax", "0.."),
+    ("let it = v.iter(); x", "unsupported-syntax", "v.iter()"),
+    ("for i in 0.0..x { } x", "type", "0.0"),
+    ("if let 1 = n { x } else { x }", "unsupported-syntax", "let 1 = n"),
+    ("let Some(y) = v.get(0) else { return x }; y", "unsupported-syntax", "{ return x }"),
+    ("match n { 0 => x, 1 => x }", "unsupported-syntax", "match n { 0 => x, 1 => x }"),
+    ("match x { _ if { let t = 1.0; t > x } => x, _ => x }", "unsupported-syntax", "{ let t = 1.0; t > x }"),
+    ("y + x", "undefined-variable", "y"),
+    ("sinn(x)", "undefined-function", "sinn"),
+    ("f(x)", "argument-count", "f(x)"),
+    ("g(x)", "undefined-function", "g"),
+    ("x + n", "type", "x"),
+    ("x + 1", "type", "x"),
+    ("n as f64 + true", "type", "n as f64"),
+    ("-n as f64", "type", "-n"),
+    ("!x", "type", "!x"),
+    ("if x { 1.0 } else { 2.0 }", "type", "x"),
+    ("if n { 1.0 } else { 2.0 }", "type", "n"),
+    ("let y: u128 = 3; x", "unsupported-type", "u128"),
+    ("let y = 99999999999999999999; x", "unsupported-syntax", "99999999999999999999"),
+    ("x.to_bits() as f64", "unsupported-syntax", "to_bits"),
+    ("n.checked_add(1).unwrap() as f64", "unsupported-syntax", "checked_add"),
+    ("(n as u64).wrapping_mul(3) as f64", "unsupported-syntax", "wrapping_mul"),
+    ("v[x]", "type", "x"),
+    ("v[1.0]", "type", "1.0"),
+    ("v[0][1]", "type", "v[0]"),
+    ("x[0]", "type", "x"),
+    ("x.0", "type", "x.0"),
+    ("(x, x).2", "type", "(x, x).2"),
+    ("(x, x)", "type", "(x, x)"),
+    ("true", "type", "true"),
+    ("n", "type", "n"),
+    ("let (a, b) = (x, x, x); a", "tuple-length", "(a, b)"),
+    ("let [a, b] = v; a", "unsupported-syntax", "[a, b]"),
+    ("let y = |a| a; y", "unsupported-syntax", "y"),
+    ("let y = |a: f64| a; y(x, x)", "argument-count", "y(x, x)"),
+    ("let r = if n > 1 { &mut w[0] } else { &mut w[1] }; *r", "unsupported-syntax", "if n > 1 { &mut w[0] } else { &mut w[1] }"),
+    ("*v = 1.0; x", "type", "1.0"),
+    ("x.sin", "unsupported-syntax", "x.sin"),
+    ("x = 1.0; f", "unsupported-syntax", "f"),
+    ("v.iter().filter(|a| **a > x).rev().sum()", "unsupported-syntax", "rev"),
+    ("v.iter().filter(|a| **a > x).collect::<Vec<f64>>()[0]", "unsupported-syntax", "v.iter().filter(|a| **a > x)"),
+    ("v.iter().map(|a| v.to_vec()).collect::<Vec<_>>()[0][0]", "unsupported-syntax", "v.iter().map(|a| v.to_vec()).collect::<Vec<_>>()"),
+    ("v.iter().scan(0.0, |a, b| Some(*a)).sum()", "unsupported-function", "scan"),
+    ("v.iter().chain(w.iter()).sum()", "unsupported-function", "chain"),
+    ("struct S; x", "unsupported-syntax", "S"),
+    ("enum E { A } x", "unsupported-syntax", "E"),
+    ("impl S {} x", "unsupported-syntax", "impl"),
+    ("mod m {} x", "unsupported-syntax", "m"),
+    ("static mut Q: f64 = 1.0; x", "unsupported-syntax", "Q"),
+    ("macro_rules! m { () => {} } x", "unsupported-syntax", "macro_rules! m { () => {} }"),
+    ("use std::f64::consts::PI; PI * z", "undefined-variable", "z"),
+    (r#"format!("").len() as f64"#, "unsupported-syntax", r#"format!("")"#),
+    ("dbg!(x)", "unsupported-syntax", "dbg!(x)"),
+    ("my_macro!(x)", "unsupported-syntax", "my_macro!(x)"),
+    ("1 + 2;", "type", "1 + 2;"),
+    ("Some(x)", "unsupported-syntax", "Some"),
+    ("Vec::new()", "unsupported-syntax", "Vec::new"),
+    ("std::process::exit(1)", "undefined-function", "std::process::exit"),
+    ("x.powi(x)", "type", "x"),
+    ("x.powf(2)", "type", "2"),
+    ("x.max(1, 2)", "unsupported-function", "max"),
+    ("_", "unsupported-syntax", "_"),
+    ("const { 1.0 }", "unsupported-syntax", "const { 1.0 }"),
+    ("return", "type", "return"),
+    ("return (x, x)", "type", "return (x, x)"),
+    ("let a = [1.0, 2]; x", "type", "2"),
+    ("let a = [x; n]; x", "unsupported-syntax", "n"),
+    ("w.copy_from_slice(x); x", "type", "x"),
+    ("std::mem::swap(&mut w[0], &mut n); x", "type", "std::mem::swap(&mut w[0], &mut n)"),
+    ("let t = (x, x); let r = &mut t; x", "unsupported-syntax", "t"),
+    ("v.iter().fold(0.0, 3)", "unsupported-syntax", "3"),
+    ("let q; q", "undefined-variable", "q"),
+    ("let y = x; let y = &mut y; *y.foo", "unsupported-syntax", "y.foo"),
+];
+
+/// Whole texts.
+#[rustfmt::skip]
+const TEXTS: &[(&str, &str, &str)] = &[
+    ("fn f(s: &str) -> f64 { 1.0 }", "unsupported-type", "str"),
+    ("fn f(s: String) -> f64 { 1.0 }", "unsupported-type", "String"),
+    ("fn f<T>(x: T) -> T { x }", "unsupported-syntax", "T"),
+    ("fn f(x: Option<f64>) -> f64 { 1.0 }", "unsupported-type", "Option<f64>"),
+    ("fn f(x: &dyn Fn(f64) -> f64) -> f64 { 1.0 }", "unsupported-type", "dyn Fn(f64) -> f64"),
+    ("fn f(x: impl Fn(f64) -> f64) -> f64 { 1.0 }", "unsupported-type", "impl Fn(f64) -> f64"),
+    ("fn f(x: fn(f64) -> f64) -> f64 { 1.0 }", "unsupported-type", "fn(f64) -> f64"),
+    ("fn f(x: *const f64) -> f64 { 1.0 }", "unsupported-type", "*const f64"),
+    ("fn f(x: Vec<Vec<f64>>) -> f64 { 1.0 }", "unsupported-type", "Vec<Vec<f64>>"),
+    ("fn f(x: [(f64, f64); 2]) -> f64 { 1.0 }", "unsupported-type", "[(f64, f64); 2]"),
+    ("fn f(x: Point) -> f64 { 1.0 }", "unsupported-type", "Point"),
+    ("fn f(x: &[f64]) -> &f64 { &x[0] }", "unsupported-syntax", "&f64"),
+    ("fn f(x: [f64]) -> f64 { 1.0 }", "unsupported-type", "[f64]"),
+    ("fn f(x: [f64; N]) -> f64 { 1.0 }", "unsupported-syntax", "N"),
+    ("async fn f(x: f64) -> f64 { x }", "unsupported-syntax", "f"),
+    ("unsafe fn f(x: f64) -> f64 { x }", "unsupported-syntax", "f"),
+    (r#"extern "C" fn f(x: f64) -> f64 { x }"#, "unsupported-syntax", "f"),
+    ("fn f(&self) -> f64 { 1.0 }", "unsupported-syntax", "&self"),
+    (r#"#[cfg(feature = "a")] fn f(x: f64) -> f64 { x }"#, "unsupported-syntax", r#"#[cfg(feature = "a")]"#),
+    ("fn f(x: Box<f64>) -> f64 { *x }", "unsupported-type", "Box<f64>"),
+    ("fn f(x: i128) -> f64 { 1.0 }", "unsupported-type", "i128"),
+    ("fn f(x: f64) -> ! { panic!() }", "unsupported-type", "!"),
+    ("fn f(x: &(f64, f64)) -> f64 { x.0 }", "unsupported-syntax", "&(f64, f64)"),
+    ("fn f(x: f64) -> f64 { x } fn f(y: f64) -> f64 { y }", "duplicate-definition", "f"),
+    ("fn f(x: std::collections::HashMap<u8, f64>) -> f64 { 1.0 }", "unsupported-type", "std::collections::HashMap<u8, f64>"),
+    ("trait T {}", "unsupported-syntax", "T"),
+    ("const C: f64 = { let a = 1.0; a }; fn f(x: f64) -> f64 { x * C }", "unsupported-syntax", "{ let a = 1.0; a }"),
+    ("fn f(x: f64) -> f64 { x + }", "syntax", "}"),
+];
+
+/// That a text is refused for this reason, at this place.
+fn refused(text: &str, code: &str, place: &str) {
+    let errors = match rust::parse(text) {
+        Ok(_) => panic!("accepted: {text}"),
+        Err(errors) => errors,
+    };
+    let error = &errors[0];
+    assert_eq!(error.code, code, "{text}: {error:?}");
+    let (span, _) = &error.labels[0];
+    assert_eq!(&text[span.start as usize..span.end as usize], place, "{text}: {error:?}");
+    // What Rust itself would refuse says what is needed; all else says the way out.
+    let plain = ["type", "syntax", "argument-count", "tuple-length"].contains(&code);
+    assert!(plain || error.help.is_some(), "{text}: {error:?}");
+}
+
 #[test]
-fn smoke() {
-    let text = "
-fn f(x: &[f64], k: f64) -> f64 {
-    let mut s = 0.0;
-    for (i, v) in x.iter().enumerate() {
-        if i % 2 == 0 { s += v.sin() * k } else { s -= v / (1.0 + s * s) }
+fn bodies() {
+    for (body, code, place) in BODIES {
+        let text = format!("fn f(x: f64, n: usize, v: &[f64], w: &mut [f64]) -> f64 {{ {body} }}");
+        refused(&text, code, place);
     }
-    let m: f64 = x.windows(2).map(|w| (w[1] - w[0]).powi(2)).sum();
-    let g = |a: f64| { if a > 1.0 { return 2.0 * a; } a * a };
-    'o: for i in 0..x.len() { for j in (0..i).rev() { if x[j] > x[i] { continue 'o; } if x[j] > 5.0 { break 'o; } s += g(x[j]); } }
-    let r = loop { s *= 0.5; if s < 1.0 { break s + m } };
-    match x.len() { 0 => 0.0, 1 | 2 => r, n if n > 100 => 1.0, _ => r + g(m) }
-}";
-    let parsed = rust::parse(text).unwrap_or_else(|e| panic!("{e:#?}"));
-    println!("{}", wengert_core::surface::print::module(&parsed.module));
+}
+
+#[test]
+fn texts() {
+    for (text, code, place) in TEXTS {
+        refused(text, code, place);
+    }
+}
+
+/// Deep nesting is an error, and no end of the stack.
+#[test]
+fn nesting() {
+    let deep = format!("fn f(x: f64) -> f64 {{ {}x{} }}", "(".repeat(5000), ")".repeat(5000));
+    assert_eq!(rust::parse(&deep).unwrap_err()[0].code, "nesting-too-deep");
+    let blocks = format!(
+        "fn f(x: f64) -> f64 {{ {}x{} }}",
+        "{ if x > 0.0 { ".repeat(90),
+        "} else { x } }".repeat(90)
+    );
+    assert_eq!(rust::parse(&blocks).unwrap_err()[0].code, "nesting-too-deep");
+}
+
+/// What comes out reads like the same program in Python.
+#[test]
+fn a_tree() {
+    let text = "fn f(x: &[f64]) -> f64 {
+        let mut s = 0.0;
+        for (i, v) in x.iter().enumerate().rev() {
+            s += if i > 2 { v.sin() } else { continue };
+        }
+        s
+    }";
+    let printed = wengert_core::surface::print::module(&rust::parse(text).unwrap().module);
+    let wanted = "def f(x: npt.NDArray[np.float64]):
+    s = 0.0
+    for k in range(len(x)):
+        t = len(x)
+        t_2 = t - 1 - k
+        i = t_2
+        v = x[np.rust.index(t_2)]
+        if i > 2:
+            t_3 = np.sin(v)
+        else:
+            continue
+        s += t_3
+    return s
+";
+    assert!(printed.ends_with(wanted), "{printed}");
 }

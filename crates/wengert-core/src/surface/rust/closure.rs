@@ -289,7 +289,7 @@ impl<'a> Converter<'a> {
                 Err(match crate::surface::names::nearest(name, known.iter().map(String::as_str)) {
                     Some(near) => error.help(format!("did you mean `{near}`?")),
                     None => error.help(
-                        "its body must be here: write it inside the function, or beside it where texts are read",
+                        "write it inside this function, or put both into a module, with the attribute before it: `#[differentiable] mod m { ... }`",
                     ),
                 })
             }

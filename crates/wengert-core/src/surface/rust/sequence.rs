@@ -11,7 +11,7 @@ use super::place::after;
 use super::scope::Entry;
 use super::value::{How, Leaf, Len, Place, Ty, Val, binary, call, compare, int, named, negated};
 use super::{Converter, Made, no};
-use crate::span::Span;
+use crate::span::{Diagnostic, Span};
 use crate::surface::tree::{
     BinaryOp, CompareOp, Expr, ExprKind, Index, Iter, IterKind, Name, Stmt, StmtKind, Target,
 };
@@ -266,8 +266,9 @@ impl<'a> Converter<'a> {
             ("filter", [f]) => Seq::Filter(Box::new(inner), self.callable(f)?, at_name),
             ("copied" | "cloned", []) => Seq::Copied(Box::new(inner)),
             _ => {
-                let known: Vec<&str> = ADAPTERS[..19].to_vec();
-                return Err(super::array::unknown_method(&name, &Ty::Unit, at_name, &known)
+                let message = format!("an iterator has no method `{name}` that is supported");
+                return Err(Diagnostic::new("unsupported-function", message)
+                    .label(at_name, "not supported")
                     .help("write it as a `for` loop"));
             }
         })

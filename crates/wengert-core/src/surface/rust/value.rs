@@ -117,9 +117,9 @@ impl Ty {
         match self {
             Ty::F64 => "f64".into(),
             Ty::F32 => "f32".into(),
-            Ty::Float => "a float".into(),
+            Ty::Float => "{float}".into(),
             Ty::Int(Some(kind)) => kind.name().into(),
-            Ty::Int(None) => "an integer".into(),
+            Ty::Int(None) => "{integer}".into(),
             Ty::Bool => "bool".into(),
             Ty::Array(elem, Len::Slice) => format!("[{}]", elem.shown()),
             Ty::Array(elem, Len::Vec) => format!("Vec<{}>", elem.shown()),
