@@ -22,7 +22,8 @@ const ADDRESS: Tests = &[
     &["-p", "wengert", "--test", "batch"],
     // One of them forgets a tape on purpose, which is a leak.
     &["-p", "wengert", "--test", "tape", "--", "--skip", "a_tape_that_was_forgotten"],
-    &["-p", "wengert-math"],
+    // Examples in the documentation are linked without the sanitizer.
+    &["-p", "wengert-math", "--lib", "--tests"],
 ];
 
 /// The same, but for what is slow because it is large, a tape of hundreds of megabytes, and for programs at arguments

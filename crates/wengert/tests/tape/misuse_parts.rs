@@ -51,9 +51,11 @@ fn functions_that_give_wrong_counts() {
 fn a_sweep_in_a_sweep() {
     let tape = Rc::new(Tape::new());
     let x = tape.var(1.0);
-    let (inner, seen) = (tape.clone(), Rc::new(RefCell::new(Vec::new())));
+    // The tape keeps the function; if that kept the tape, neither would be freed.
+    let (inner, seen) = (Rc::downgrade(&tape), Rc::new(RefCell::new(Vec::new())));
     let notes = seen.clone();
     let vjp = move |dy: &[f64]| {
+        let inner = inner.upgrade().unwrap();
         let note = |what: Error| notes.borrow_mut().push(what);
         note(inner.rewind(inner.position()).unwrap_err());
         note(inner.clear().unwrap_err());
