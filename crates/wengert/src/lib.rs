@@ -3,8 +3,28 @@
 //! You write an ordinary loop. It may run a data-dependent number of times, break early and overwrite
 //! arrays in place. You get its exact derivatives, with the same bits every time.
 //!
-//! Newton's square root, and its derivative by `a`, which is `1 / (2 sqrt(a))`, from a [`tape`] that records any Rust
-//! program as it runs:
+//! Newton's square root, and its derivative by `a`, which is `1 / (2 sqrt(a))`, compiled with the function:
+//!
+//! ```
+//! # #[cfg(feature = "macros")] {
+//! use wengert::differentiable;
+//!
+//! #[differentiable]
+//! fn root(a: f64) -> f64 {
+//!     let mut x = 1.0;
+//!     while (x * x - a).abs() > 1e-12 {
+//!         x -= (x * x - a) / (2.0 * x);
+//!     }
+//!     x
+//! }
+//!
+//! let (x, da) = root::value_and_grad(2.0);
+//! assert!((x - 2f64.sqrt()).abs() < 1e-12);
+//! assert!((da - 0.5 / 2f64.sqrt()).abs() < 1e-6);
+//! # }
+//! ```
+//!
+//! The same from a [`tape`] that records any Rust program as it runs:
 //!
 //! ```
 //! use wengert::tape::Tape;
@@ -16,7 +36,6 @@
 //!     x = x - (x * x - a) / (2.0 * x);
 //! }
 //! let da = x.backward()?.wrt(a)?;
-//! assert!((x.value() - 2f64.sqrt()).abs() < 1e-12);
 //! assert!((da - 0.5 / 2f64.sqrt()).abs() < 1e-6);
 //! # Ok::<(), wengert::tape::Error>(())
 //! ```
@@ -27,11 +46,12 @@
 //!
 //! | feature | what it adds |
 //! | --- | --- |
-//! | `compile` | functions given as text at run time, compiled to native code: `Function`. It takes longer to build, because it brings Cranelift |
+//! | `macros` | `#[differentiable]`; it is on unless `default-features = false` |
+//! | `compile` | functions given as text at run time, compiled to native code: `Function`. It takes longer to build, because it brings Cranelift and a parser of Python |
 //! | `ndarray` | conversions from and to the arrays of that crate, and variables of tapes as their elements |
 //! | `nalgebra` | variables of tapes as elements of the matrices of that crate |
 //!
-//! None of them is on unless the line of the dependency asks for it: `features = ["compile"]`.
+//! The others are on where the line of the dependency asks for them: `features = ["compile"]`.
 //!
 //! Reading order: `tape`, `value` and `array`, `explain` (what error codes mean), `compile`.
 #![cfg_attr(feature = "compile", doc = include_str!("compile/about.md"))]
@@ -76,3 +96,7 @@ struct Readme;
 #[cfg(all(doctest, feature = "compile"))]
 #[doc = include_str!("../../../docs/tape.md")]
 struct TapePage;
+
+#[cfg(all(doctest, feature = "macros"))]
+#[doc = include_str!("../../../docs/differentiable.md")]
+struct DifferentiablePage;
