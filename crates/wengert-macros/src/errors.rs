@@ -12,7 +12,7 @@ pub(crate) fn error(diagnostic: &Diagnostic, spans: &Spans, otherwise: Span) -> 
     let mut place = None;
     if let Some((span, label)) = labels.next() {
         place = spans.tokens(*span);
-        if !label.is_empty() && label != "here" {
+        if !["", "here", "not supported"].contains(&label.as_str()) {
             text.push_str(&format!(": {label}"));
         }
     }

@@ -1,4 +1,4 @@
-//! The eager tape. What must not compile is `tape_compile`; memory is counted in `tape_peak`, a process of its own.
+//! The eager tape. What must not compile is `refused`; memory is counted in `tape_peak`, a process of its own.
 
 mod agree;
 mod compress;

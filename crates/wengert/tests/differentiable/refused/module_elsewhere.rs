@@ -1,0 +1,6 @@
+use wengert::differentiable;
+
+#[differentiable]
+struct S;
+
+fn main() {}
