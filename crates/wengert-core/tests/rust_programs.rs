@@ -112,7 +112,6 @@ impl<T: Shows + ahead::Element, const R: usize> Shows for ahead::Array<T, R> {
         self.data().iter().for_each(|x| x.show(text));
     }
 }
-impl Shows for ahead::Tape { fn show(&self, _: &mut String) {} }
 fn fault(fault: &ahead::Fault) -> String {
     format!("fault {:?} {:?} {:?}", fault.kind, fault.span, fault.iterations)
 }
@@ -152,7 +151,7 @@ impl Programs {
         let mut args = Vec::new();
         for p in func.params() {
             if func.ty(*p) == Type::Tape {
-                args.push("ahead::Tape::new()".to_string());
+                args.push("&mut ahead::Tape::new()".to_string());
                 continue;
             }
             args.push(match given.next().unwrap() {
@@ -167,7 +166,8 @@ impl Programs {
                 Val::Tape(_) => unreachable!(),
             });
         }
-        let results: Vec<String> = (0..func.results.len()).map(|k| format!("r{k}")).collect();
+        let results = func.results.iter().filter(|ty| **ty != Type::Tape).count();
+        let results: Vec<String> = (0..results).map(|k| format!("r{k}")).collect();
         let pattern = match &results[..] {
             [one] => one.clone(),
             several => format!("({})", several.join(", ")),

@@ -100,7 +100,9 @@ pub(crate) fn module(
          use ::wengert::__private::{{Work as __Work, ahead as __a, fastest as __fastest}};\n\
          const __PLACES: &str = \"{places}\";\n\
          fn __told(fault: ::std::boxed::Box<__a::Fault>) -> __a::RunError {{\n\
-         __a::RunError::new(fault, ::std::file!(), __PLACES)\n}}\n{}}}\n",
+         __a::RunError::new(fault, ::std::file!(), __PLACES)\n}}\n{}}}\n\
+         // Where only derivatives are called, the function is still used.\n\
+         const _: () = {{ let _ = {name}; }};\n",
         api.text
     )
 }
@@ -124,13 +126,18 @@ struct Function {
 impl Api<'_> {
     /// The text of a program, and what runs it.
     fn code(&mut self, name: &str, program: &Program) {
-        let kinds: Vec<String> = program.params.iter().map(|(ty, _)| kind(*ty)).collect();
+        let given = program.params.iter().filter(|(ty, _)| *ty != Type::Tape);
+        let kinds: Vec<String> = given.map(|(ty, _)| kind(*ty)).collect();
         let results = tuple(program.results.iter().map(|ty| kind(*ty)));
+        let mut numbers = 0..;
         let args: Vec<String> = program
             .params
             .iter()
-            .enumerate()
-            .map(|(k, (_, shared))| format!("{}args.{k}", if *shared { "&" } else { "" }))
+            .map(|(ty, shared)| match (ty, shared) {
+                (Type::Tape, _) => "&mut __a::Tape::new()".into(),
+                (_, true) => format!("&args.{}", numbers.next().unwrap_or(0)),
+                (_, false) => format!("args.{}", numbers.next().unwrap_or(0)),
+            })
             .collect();
         let (text, entry) = (&program.text, &program.entry);
         let (kinds, args) = (kinds.join(", "), args.join(", "));
@@ -196,15 +203,7 @@ impl Api<'_> {
     /// The call of a program with its arguments and others, results named `__r0`, `__r1`.
     fn run(&self, name: &str, program: &Program, others: &[String]) -> String {
         let own = (0..self.leaves.len()).map(|k| format!("__x{k}"));
-        let mut all = own.chain(others.iter().cloned());
-        let args: Vec<String> = program
-            .params
-            .iter()
-            .map(|(ty, _)| match ty {
-                Type::Tape => "__a::Tape::new()".to_string(),
-                _ => all.next().unwrap_or_default(),
-            })
-            .collect();
+        let args: Vec<String> = own.chain(others.iter().cloned()).collect();
         let results = tuple((0..program.results.len()).map(|k| format!("__r{k}")));
         format!("let {results} = __fastest(__{name}::Run(({},)))?;\n", args.join(", "))
     }

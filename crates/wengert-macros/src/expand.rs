@@ -135,7 +135,7 @@ fn program(module: &Module, entry: &str) -> Result<Program, Vec<Diagnostic>> {
         params: params
             .map(|p| (func.ty(*p), is_shared(func.ty(*p), consumes(&finished, func, *p))))
             .collect(),
-        results: func.results.clone(),
+        results: func.results.iter().copied().filter(|ty| *ty != Type::Tape).collect(),
     })
 }
 

@@ -123,11 +123,11 @@ fn faults_have_a_place() {
 mod springs {
     const STIFFNESS: f64 = 2.0;
 
-    pub fn force(x: f64) -> f64 {
+    pub(crate) fn force(x: f64) -> f64 {
         -STIFFNESS * x - 0.1 * x.powi(3)
     }
 
-    pub fn swing(x0: f64, v0: f64, steps: u32) -> (f64, f64) {
+    pub(crate) fn swing(x0: f64, v0: f64, steps: u32) -> (f64, f64) {
         let (mut x, mut v) = (x0, v0);
         for _ in 0..steps {
             v += 0.01 * force(x);

@@ -36,15 +36,24 @@ words! {
 }
 
 /// A stack of records. What is popped is what was pushed last.
+///
+/// Functions that are not compiled into their callers are given its parts, never itself: so it need not be in memory, and loops
+/// that push and pop numbers keep it in registers.
 #[derive(Clone, Debug, Default)]
 pub struct Tape {
     words: Vec<u64>,
-    arrays: Vec<(Data, [usize; MAX_RANK])>,
-    array_bytes: usize,
+    arrays: Option<Box<Arrays>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Arrays {
+    all: Vec<(Data, [usize; MAX_RANK])>,
+    bytes: usize,
 }
 
 impl Tape {
     /// A tape without records.
+    #[inline(always)]
     pub fn new() -> Tape {
         Tape::default()
     }
@@ -52,17 +61,14 @@ impl Tape {
     /// A record of numbers on the tape; false where there is no memory for it.
     #[inline(always)]
     pub fn push<const N: usize>(&mut self, record: [u64; N]) -> bool {
-        if self.words.capacity() - self.words.len() < N && !self.grow(N) {
-            return false;
+        if self.words.capacity() - self.words.len() < N {
+            self.words = grown(std::mem::take(&mut self.words), N);
+            if self.words.capacity() - self.words.len() < N {
+                return false;
+            }
         }
         self.words.extend_from_slice(&record);
         true
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn grow(&mut self, words: usize) -> bool {
-        self.words.try_reserve(words.max(64)).is_ok()
     }
 
     /// Takes the last record of that many numbers back.
@@ -75,34 +81,54 @@ impl Tape {
     }
 
     /// An array of a record on the tape.
+    #[inline(always)]
     pub fn keep<T: Element, const R: usize>(&mut self, array: Array<T, R>) {
         let dims = std::array::from_fn(|axis| array.dims().get(axis).copied().unwrap_or(0));
-        self.array_bytes += size_of_val(array.data());
-        self.arrays.push((T::data(array.into_data()), dims));
+        self.arrays = Some(kept(self.arrays.take(), T::data(array.into_data()), dims));
     }
 
     /// Takes the last array back.
+    #[inline(always)]
     pub fn give<T: Element, const R: usize>(&mut self) -> Option<Array<T, R>> {
-        let (data, dims) = self.arrays.pop()?;
-        let data = T::taken(data)?;
-        self.array_bytes -= size_of_val(&data[..]);
-        Array::new(std::array::from_fn(|axis| dims[axis]), data)
+        let (data, dims) = self.arrays.as_deref_mut().and_then(last)?;
+        Array::new(std::array::from_fn(|axis| dims[axis]), T::taken(data)?)
     }
 
     /// Bytes that its records take now.
     pub fn bytes(&self) -> usize {
-        self.words.len() * 8 + self.array_bytes
+        self.words.len() * 8 + self.arrays.as_ref().map_or(0, |arrays| arrays.bytes)
     }
+}
 
-    /// Forgets its records. The memory of words stays, for those that come.
-    pub fn clear(&mut self) {
-        self.words.clear();
-        self.arrays.clear();
-        self.array_bytes = 0;
-    }
+/// Words with room for some more, where there is memory.
+#[cold]
+#[inline(never)]
+fn grown(mut words: Vec<u64>, more: usize) -> Vec<u64> {
+    // Where there is none, there is no room, which is looked at next.
+    let _ = words.try_reserve(more.max(64));
+    words
+}
 
-    /// How much memory it could give back.
-    pub fn room(&self) -> usize {
-        self.words.capacity() * 8
+#[inline(never)]
+fn kept(arrays: Option<Box<Arrays>>, data: Data, dims: [usize; MAX_RANK]) -> Box<Arrays> {
+    let mut arrays = arrays.unwrap_or_default();
+    arrays.bytes += bytes(&data);
+    arrays.all.push((data, dims));
+    arrays
+}
+
+#[inline(never)]
+fn last(arrays: &mut Arrays) -> Option<(Data, [usize; MAX_RANK])> {
+    let (data, dims) = arrays.all.pop()?;
+    arrays.bytes -= bytes(&data);
+    Some((data, dims))
+}
+
+fn bytes(data: &Data) -> usize {
+    match data {
+        Data::F64(x) => size_of_val(&x[..]),
+        Data::F32(x) => size_of_val(&x[..]),
+        Data::I64(x) => size_of_val(&x[..]),
+        Data::Bool(x) => size_of_val(&x[..]),
     }
 }

@@ -11,8 +11,11 @@ impl Printer<'_> {
         let result = inst.results.first().map(|r| self.name(*r)).unwrap_or_default();
         match &inst.op {
             Op::Dim(axis) => self.line(&format!("let {result} = {}.dim({axis});", args[0])),
-            Op::Copy => self.line(&format!("let {result} = {}.clone();", args[0])),
-            Op::Tape => self.line(&format!("let {result} = {path}Tape::new();")),
+            Op::Copy => self.line(&format!("let mut {result} = {}.clone();", args[0])),
+            Op::Tape => {
+                self.line(&format!("let mut owned_{result} = {path}Tape::new();"));
+                self.line(&format!("let {result} = &mut owned_{result};"));
+            }
             Op::Load => {
                 let at = args[1..].join(", ");
                 let fault = self.out_of_range(inst, &args[0], &at);
@@ -23,14 +26,15 @@ impl Printer<'_> {
             }
             Op::Store => {
                 let (value, at) = (&args[args.len() - 1], args[1..args.len() - 1].join(", "));
-                let fault = self.out_of_range(inst, &result, &at);
-                self.line(&format!("let mut {result} = {};", args[0]));
-                self.line(&format!("if !{result}.set([{at}], {value}) {{ {fault}; }}"));
+                let array = &args[0];
+                let fault = self.out_of_range(inst, array, &at);
+                self.line(&format!("if !{array}.set([{at}], {value}) {{ {fault}; }}"));
+                self.stays(inst.args[0], inst.results[0]);
             }
             Op::Fill => {
                 let (value, dims) = (&args[args.len() - 1], args[..args.len() - 1].join(", "));
                 let made = self.kernel(inst, &format!("{path}fill([{dims}], {value})"));
-                self.line(&format!("let {result} = {made};"));
+                self.line(&format!("let mut {result} = {made};"));
             }
             Op::Push => self.push(inst, args),
             Op::Pop => self.pop(inst, args)?,
@@ -48,7 +52,8 @@ impl Printer<'_> {
 
     fn out_of_range(&self, inst: &Inst, array: &str, at: &str) -> String {
         let name = self.array_name(inst);
-        self.fault(&format!("range({array}.dims(), &[{at}], {name}"), inst.span)
+        // A copy: nothing is to know where the array itself is.
+        self.fault(&format!("range(&{{ *{array}.dims() }}, &[{at}], {name}"), inst.span)
     }
 
     /// What a kernel gives, or its fault.
@@ -80,10 +85,10 @@ impl Printer<'_> {
                 self.line(&format!("let {result} = {value};"));
             }
             ArrayOp::Poke => {
-                self.line(&format!("let mut {result} = {};", args[0]));
-                let call = format!("{result}.poke({}, {})", args[1], args[2]);
+                let call = format!("{}.poke({}, {})", args[0], args[1], args[2]);
                 let done = self.kernel(inst, &call);
                 self.line(&format!("{done};"));
+                self.stays(inst.args[0], inst.results[0]);
             }
             ArrayOp::Sum(None) if first.is_float() => {
                 self.line(&format!("let {result} = {path}sum(&{});", args[0]));
@@ -99,17 +104,18 @@ impl Printer<'_> {
                 self.line(&format!("{done};"));
             }
             op if op.in_place() => {
-                self.line(&format!("let mut {result} = {};", args[0]));
                 let others = self.operands(&inst.args[1..]);
-                let call = format!("{path}update(&{text}, &mut {result}, &[{others}])");
+                let call = format!("{path}update(&{text}, &mut {}, &[{others}])", args[0]);
                 let done = self.kernel(inst, &call);
                 self.line(&format!("{done};"));
+                self.stays(inst.args[0], inst.results[0]);
             }
             _ => {
                 let call = format!("{path}compute(&{text}, &[{}])", self.operands(&inst.args));
                 let made = self.kernel(inst, &call);
                 let ty = self.ty(self.func.ty(inst.results[0]))?;
-                self.line(&format!("let {result}: {ty} = {made};"));
+                let mark = if self.func.ty(inst.results[0]).is_array() { "mut " } else { "" };
+                self.line(&format!("let {mark}{result}: {ty} = {made};"));
             }
         }
         Ok(())
@@ -118,8 +124,8 @@ impl Printer<'_> {
     /// A record: numbers as words, arrays beside them.
     fn push(&mut self, inst: &Inst, args: &[String]) {
         let path = self.path().to_string();
-        let tape = self.name(inst.results[0]);
-        self.line(&format!("let mut {tape} = {};", args[0]));
+        self.stays(inst.args[0], inst.results[0]);
+        let tape = &args[0];
         let fields = || inst.args.iter().zip(args).skip(1);
         let mut words = Vec::new();
         for (v, arg) in fields() {
@@ -139,8 +145,8 @@ impl Printer<'_> {
     /// The last record, its arrays from the last to the first.
     fn pop(&mut self, inst: &Inst, args: &[String]) -> Result<(), Unsupported> {
         let path = self.path().to_string();
-        let tape = self.name(inst.results[0]);
-        self.line(&format!("let mut {tape} = {};", args[0]));
+        self.stays(inst.args[0], inst.results[0]);
+        let tape = &args[0];
         let fault = self.fault(&format!("at({path}FaultKind::Record"), inst.span);
         let (arrays, numbers): (Vec<Value>, Vec<Value>) =
             inst.results[1..].iter().partition(|v| self.func.ty(**v).is_array());
@@ -157,7 +163,7 @@ impl Printer<'_> {
         }
         for v in arrays.iter().rev() {
             let (name, ty) = (self.name(*v), self.ty(self.func.ty(*v))?);
-            self.line(&format!("let {name}: {ty} = match {tape}.give() {{ Some(value) => value, None => {fault} }};"));
+            self.line(&format!("let mut {name}: {ty} = match {tape}.give() {{ Some(value) => value, None => {fault} }};"));
         }
         Ok(())
     }

@@ -10,20 +10,20 @@
 //!   `wengert-math` are made so.
 //! - [`module`] prints all functions of a module, with arrays and tapes ([`arrays`]), for code that is compiled ahead of
 //!   time with [`crate::ahead`]: each returns a `Result`, whose fault has its place and the iterations of the loops around
-//!   it. Array versions are variables that are moved: what takes an array over gets it, so it runs in place.
+//!   it. All versions of an array that are made in place are one variable, and so are those of a tape ([`homes`]).
 //!
 //! `while` loops run for as long as they take. What neither can print is [`Unsupported`].
 
 mod arrays;
+mod homes;
 mod rows;
 
 use crate::ir::verify::consumes;
-use crate::ir::{Block, Func, Inst, Module, Numbering, Op, Phase, Type, Value};
+use crate::ir::{Block, Func, Inst, Module, Op, Phase, Type, Value};
 use crate::ops::Prim;
 use crate::span::Span;
 use rows::{Failing, literal, row};
-use std::collections::HashSet;
-use std::fmt::Write;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// What printed functions use and Rust does not have: text that stands once beside them.
@@ -158,16 +158,20 @@ fn printed(
     calls: &dyn Calls,
     ahead: Option<&Ahead>,
 ) -> Result<String, Unsupported> {
-    let mut printer =
-        Printer { func, calls, ahead, text: String::new(), depth: 1, loops: Vec::new() };
+    let mut printer = Printer::new(func, calls, ahead);
     let mut params = Vec::new();
     for p in func.params() {
-        let shared = printer.is_shared(func, *p);
-        let mark = if shared { "&" } else { "" };
-        params.push(format!("{}: {mark}{}", printer.name(*p), printer.ty(func.ty(*p))?));
+        let ty = printer.ty(func.ty(*p))?;
+        let (before, mark) = match func.ty(*p) {
+            Type::Tape => ("", "&mut "),
+            Type::Array(..) if printer.is_shared(func, *p) => ("", "&"),
+            Type::Array(..) => ("mut ", ""),
+            _ => ("", ""),
+        };
+        params.push(format!("{before}{}: {mark}{ty}", printer.name(*p)));
     }
     let mut results = Vec::new();
-    for ty in &func.results {
+    for ty in func.results.iter().filter(|ty| **ty != Type::Tape) {
         results.push(printer.ty(*ty)?);
     }
     let results = tuple(&results);
@@ -177,7 +181,13 @@ fn printed(
         printer.line(&format!("let _call = {path}enter()?;"));
     }
     printer.block(&func.body)?;
-    let values = printer.values(&func.body.yields);
+    let tapes = |values: &[Value]| -> Vec<Value> {
+        values.iter().copied().filter(|v| func.ty(*v) == Type::Tape).collect()
+    };
+    printer.tapes_stay(&tapes(func.params()), &tapes(&func.body.yields))?;
+    let numbers: Vec<Value> =
+        func.body.yields.iter().copied().filter(|v| func.ty(*v) != Type::Tape).collect();
+    let values = printer.values(&numbers);
     printer.line(&if ahead.is_some() { format!("Ok({values})") } else { values });
     let results = match ahead {
         Some(ahead) => format!("{}Result<{results}>", ahead.path),
@@ -195,6 +205,10 @@ struct Printer<'a> {
     depth: usize,
     /// The loops around, outermost first: where each stands, and its iteration as an expression.
     loops: Vec<(Span, String)>,
+    /// The variables that arrays and tapes are in, where they are not called as the value is ([`homes`]).
+    homes: HashMap<Value, String>,
+    /// The variables that the results of the loops around are in, outermost first; none for numbers.
+    left_in: Vec<Vec<Option<String>>>,
 }
 
 /// One thing alone, several in parentheses.
@@ -205,7 +219,20 @@ fn tuple(parts: &[String]) -> String {
     }
 }
 
-impl Printer<'_> {
+impl<'a> Printer<'a> {
+    fn new(func: &'a Func, calls: &'a dyn Calls, ahead: Option<&'a Ahead<'a>>) -> Self {
+        Printer {
+            func,
+            calls,
+            ahead,
+            text: String::new(),
+            depth: 1,
+            loops: Vec::new(),
+            homes: HashMap::new(),
+            left_in: Vec::new(),
+        }
+    }
+
     fn unsupported<T>(&self, what: impl Into<String>) -> Result<T, Unsupported> {
         Err(Unsupported { func: self.func.name.to_string(), what: what.into() })
     }
@@ -245,6 +272,9 @@ impl Printer<'_> {
 
     /// The identifier of a value that is no constant: the number keeps names apart, and from keywords.
     fn name(&self, v: Value) -> String {
+        if let Some(home) = self.homes.get(&v) {
+            return home.clone();
+        }
         let letters = |name: &str| -> String {
             name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect()
         };
@@ -265,12 +295,13 @@ impl Printer<'_> {
         tuple(&values.iter().map(|v| self.value(*v)).collect::<Vec<_>>())
     }
 
-    /// The pattern that takes values; `mutable` where a loop sets them anew.
+    /// The pattern that takes values; `mutable` where a loop sets them anew. Arrays are written in place.
     fn pattern(&self, values: &[Value], mutable: bool) -> String {
-        let mark = if mutable { "mut " } else { "" };
-        let names: Vec<String> =
-            values.iter().map(|v| format!("{mark}{}", self.name(*v))).collect();
-        tuple(&names)
+        let name = |v: &Value| {
+            let mark = if mutable || self.func.ty(*v).is_array() { "mut " } else { "" };
+            format!("{mark}{}", self.name(*v))
+        };
+        tuple(&values.iter().map(name).collect::<Vec<_>>())
     }
 
     /// A place in the source.
@@ -303,19 +334,6 @@ impl Printer<'_> {
         block.insts.iter().try_for_each(|inst| self.inst(inst))
     }
 
-    /// A block and, as its last line, what it hands on.
-    fn nested(
-        &mut self,
-        block: &Block,
-        last: impl Fn(String) -> String,
-    ) -> Result<(), Unsupported> {
-        self.depth += 1;
-        self.block(block)?;
-        self.line(&last(self.values(&block.yields)));
-        self.depth -= 1;
-        Ok(())
-    }
-
     fn inst(&mut self, inst: &Inst) -> Result<(), Unsupported> {
         let known = |v: &Value| self.ty(self.func.ty(*v)).is_ok();
         if !inst.args.iter().chain(&inst.results).all(known) {
@@ -328,7 +346,7 @@ impl Printer<'_> {
                 let value = self.row(*prim, inst, &args)?;
                 self.line(&format!("let {results} = {value};"));
             }
-            Op::Call(name) => self.call(inst, name, &args),
+            Op::Call(name) => self.call(inst, name, &args)?,
             Op::Drive(name, phase) if self.ahead.is_some() => {
                 self.drive(inst, name, *phase, args)?;
             }
@@ -339,20 +357,10 @@ impl Printer<'_> {
             Op::Assert(message) => {
                 self.line(&format!("assert!({}, \"{{}}\", {message:?});", args[0]));
             }
-            Op::If => {
-                self.line(&format!("let {results} = if {} {{", args[0]));
-                self.nested(&inst.blocks[0], |values| values)?;
-                self.line("} else {");
-                self.nested(&inst.blocks[1], |values| values)?;
-                self.line("};");
-            }
-            Op::ExitIf => {
-                self.line(&format!("if {} {{", args[0]));
-                self.nested(&inst.blocks[0], |values| format!("break {values};"))?;
-                self.line("}");
-            }
-            Op::For => self.looping(inst, &args[0], Some(&args[1]), &args[2..])?,
-            Op::While => self.looping(inst, "0_i64", None, &args)?,
+            Op::If => self.branch(inst, &args[0])?,
+            Op::ExitIf => self.exit(inst, &args[0])?,
+            Op::For => self.looping(inst, &args[0], Some(&args[1]), &inst.args[2..])?,
+            Op::While => self.looping(inst, "0_i64", None, &inst.args)?,
             _ if self.ahead.is_some() => self.array(inst, &args)?,
             other => return self.unsupported(name_of(other)),
         }
@@ -398,8 +406,11 @@ impl Printer<'_> {
         Ok(format!("{path}({}) as f32", args.join(", ")))
     }
 
-    fn call(&mut self, inst: &Inst, name: &Arc<str>, args: &[String]) {
-        let results = self.pattern(&inst.results, false);
+    fn call(&mut self, inst: &Inst, name: &Arc<str>, args: &[String]) -> Result<(), Unsupported> {
+        let is_tape = |v: &Value| self.func.ty(*v) == Type::Tape;
+        let (tapes, results): (Vec<Value>, Vec<Value>) =
+            inst.results.iter().partition(|v| is_tape(v));
+        let given: Vec<Value> = inst.args.iter().copied().filter(is_tape).collect();
         let call = format!("{}({})", self.calls.function(name), self.arguments(name, args));
         let value = match self.ahead {
             None => call,
@@ -409,7 +420,15 @@ impl Printer<'_> {
                 format!("match {call} {{ Ok(value) => value, Err(fault) => {fault} }}")
             }
         };
-        self.line(&format!("let {results} = {value};"));
+        self.line(&format!("let {} = {value};", self.pattern(&results, false)));
+        // A tape is what it was, with other records.
+        if given.len() != tapes.len() {
+            return self.unsupported("a call that does not give its tapes back");
+        }
+        for (given, result) in given.into_iter().zip(tapes) {
+            self.stays(given, result);
+        }
+        Ok(())
     }
 
     /// Arguments, arrays that the callee leaves here as references.
@@ -441,55 +460,7 @@ impl Printer<'_> {
         if phase == Phase::Forward && !plan.bounded {
             args[1] = "i64::MAX".into();
         }
-        self.call(inst, entry, &args);
-        Ok(())
-    }
-
-    /// A loop, left with its carries where its range ends.
-    fn looping(
-        &mut self,
-        inst: &Inst,
-        start: &str,
-        end: Option<&str>,
-        first: &[String],
-    ) -> Result<(), Unsupported> {
-        let body = &inst.blocks[0];
-        let (counter, carries) = (self.name(body.params[0]), &body.params[1..]);
-        self.line(&format!("let {} = {{", self.pattern(&inst.results, false)));
-        self.depth += 1;
-        self.line(&format!("let mut {counter} = {start};"));
-        self.line(&format!("let {} = {};", self.pattern(carries, true), tuple(first)));
-        self.line("loop {");
-        if let Some(end) = end {
-            self.depth += 1;
-            let left = self.pattern(carries, false);
-            self.line(&format!("if {counter} >= {end} {{"));
-            self.line(&format!("    break {left};"));
-            self.line("}");
-            self.depth -= 1;
-        }
-        let next = self.pattern(carries, false);
-        match body.numbering {
-            Numbering::FromStart => {
-                self.loops.push((inst.span, format!("{counter}.wrapping_sub({start})")));
-            }
-            Numbering::ByCounter => self.loops.push((inst.span, counter.clone())),
-            Numbering::Hidden => {}
-        }
-        self.nested(body, |values| {
-            let mut step = String::new();
-            if values != "()" {
-                let _ = write!(step, "{next} = {values}; ");
-            }
-            step + &format!("{counter} = {counter}.wrapping_add(1);")
-        })?;
-        if body.numbering != Numbering::Hidden {
-            self.loops.pop();
-        }
-        self.line("}");
-        self.depth -= 1;
-        self.line("};");
-        Ok(())
+        self.call(inst, entry, &args)
     }
 }
 

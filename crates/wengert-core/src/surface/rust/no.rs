@@ -171,3 +171,18 @@ catalogue! {
     MACRO "this macro is not supported"
         => "use `vec!`, `assert!`, `assert_eq!` and `panic!`; write the others out";
 }
+
+#[cfg(test)]
+mod tests {
+    /// Messages are sentences without an end, and differ.
+    #[test]
+    fn messages_read_alike() {
+        let mut seen = std::collections::HashSet::new();
+        for construct in super::ALL {
+            let (message, help) = (construct.message, construct.help);
+            assert!(!message.ends_with('.') && !help.ends_with('.'), "{message}: {help}");
+            assert!(!help.starts_with(char::is_uppercase), "{message}: {help}");
+            assert!(seen.insert((message, help)), "twice: {message}");
+        }
+    }
+}
