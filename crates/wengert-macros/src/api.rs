@@ -134,7 +134,7 @@ impl Api<'_> {
             .params
             .iter()
             .map(|(ty, shared)| match (ty, shared) {
-                (Type::Tape, _) => "&mut __a::Tape::new()".into(),
+                (Type::Tape, _) => "&mut tape".into(),
                 (_, true) => format!("&args.{}", numbers.next().unwrap_or(0)),
                 (_, false) => format!("args.{}", numbers.next().unwrap_or(0)),
             })
@@ -146,7 +146,8 @@ impl Api<'_> {
             "mod __{name} {{\nuse ::wengert::__private::{{ahead as __a, math as __m}};\n\
              pub(super) struct Run(pub(super) ({kinds},));\n\
              impl super::__Work for Run {{\ntype Out = __a::Result<{results}>;\n\
-             #[inline(always)]\nfn run(self) -> Self::Out {{\nlet args = self.0;\n{entry}({args})\n}}\n}}\n{text}}}\n"
+             #[inline(always)]\nfn run(self) -> Self::Out {{\nlet args = self.0;\n\
+             let mut tape = __a::Tape::again();\nlet made = {entry}({args});\ntape.leave();\nmade\n}}\n}}\n{text}}}\n"
         )
         .unwrap_or_default();
     }

@@ -1,7 +1,7 @@
 //! Many functions by `#[differentiable]`: values against Rust's own, derivatives against each other and differences.
 
 #[path = "differentiable/programs.rs"]
-#[allow(clippy::all, clippy::pedantic)]
+#[allow(clippy::all, clippy::pedantic, unused_assignments)]
 #[rustfmt::skip]
 mod file;
 

@@ -3,6 +3,7 @@
 use super::array::{Array, Element};
 use crate::ir::MAX_RANK;
 use crate::ops::shaped::Data;
+use std::cell::Cell;
 
 /// A number as one word of a record.
 pub trait Word: Copy {
@@ -58,6 +59,18 @@ impl Tape {
         Tape::default()
     }
 
+    /// A tape without records, with the memory of the last one of this thread.
+    #[inline(always)]
+    pub fn again() -> Tape {
+        Tape { words: spare(), arrays: None }
+    }
+
+    /// Leaves the memory to the next tape of this thread, unless it is a lot.
+    #[inline(always)]
+    pub fn leave(self) {
+        leave(self.words);
+    }
+
     /// A record of numbers on the tape; false where there is no memory for it.
     #[inline(always)]
     pub fn push<const N: usize>(&mut self, record: [u64; N]) -> bool {
@@ -97,6 +110,27 @@ impl Tape {
     /// Bytes that its records take now.
     pub fn bytes(&self) -> usize {
         self.words.len() * 8 + self.arrays.as_ref().map_or(0, |arrays| arrays.bytes)
+    }
+}
+
+/// The most bytes that a thread keeps for its next tape.
+const KEPT: usize = 64 << 20;
+
+thread_local! {
+    static SPARE: Cell<Vec<u64>> = const { Cell::new(Vec::new()) };
+}
+
+#[inline(never)]
+fn spare() -> Vec<u64> {
+    SPARE.try_with(Cell::take).unwrap_or_default()
+}
+
+#[inline(never)]
+fn leave(mut words: Vec<u64>) {
+    words.clear();
+    if words.capacity() * 8 <= KEPT {
+        // Where the thread is about to end, the memory is freed.
+        let _ = SPARE.try_with(|spare| spare.set(words));
     }
 }
 
