@@ -5,13 +5,14 @@
 //! is moved by what takes it over; a [`Tape`] is a stack of records of words, with the arrays of records beside it.
 //! Kernels are those of [`crate::ops::kernels`], so they give the bits of the interpreter.
 //!
-//! Reading order: [`array`], [`tape`], [`faults`], [`pass`] (arguments and results), [`report`].
+//! Reading order: [`array`], [`windows`], [`tape`], [`faults`], [`pass`] (arguments and results), [`report`].
 
 pub mod array;
 pub mod faults;
 pub mod pass;
 pub mod report;
 pub mod tape;
+pub mod windows;
 
 pub use crate::fault::{Fault, FaultKind};
 pub use crate::ops::kernels::Operand;
@@ -21,6 +22,7 @@ pub use array::{Array, Element, compute, dot, fill, nothing, scalar, sum, update
 pub use faults::{Loops, Result, assertion, at, enter, no_room, overflow, range, trapped, within};
 pub use report::RunError;
 pub use tape::{Tape, Word};
+pub use windows::{count, small};
 
 /// The bits of a float, any NaN being the same NaN.
 #[inline(always)]

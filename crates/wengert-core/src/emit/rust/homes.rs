@@ -141,19 +141,7 @@ impl Printer<'_> {
         let results = self.pattern(&self.numbers(&inst.results), false);
         let numbers = self.numbers(carries);
         let first: Vec<String> = self.numbers(first).iter().map(|v| self.value(*v)).collect();
-        self.line(&format!("let {results} = {{"));
-        self.depth += 1;
-        self.line(&format!("let mut {counter} = {start};"));
-        self.line(&format!("let {} = {};", self.pattern(&numbers, true), tuple(&first)));
-        self.line("loop {");
-        let now = self.pattern(&numbers, false);
-        if let Some(end) = end {
-            self.depth += 1;
-            self.line(&format!("if {counter} >= {end} {{"));
-            self.line(&format!("    break {now};"));
-            self.line("}");
-            self.depth -= 1;
-        }
+        let first = format!("let {} = {};", self.pattern(&numbers, true), tuple(&first));
         match body.numbering {
             Numbering::FromStart => {
                 self.loops.push((inst.span, format!("{counter}.wrapping_sub({start})")));
@@ -162,23 +150,82 @@ impl Printer<'_> {
             Numbering::Hidden => {}
         }
         self.left_in.push(homes);
-        let text = self.aside(body)?;
-        let homes = self.left_in.pop().unwrap_or_default();
-        if body.numbering != Numbering::Hidden {
-            self.loops.pop();
+        let now = self.pattern(&numbers, false);
+        let ended = |done: &str| format!("if {done} {{ break {now}; }}");
+        let entry = end.and_then(|end| self.windows(inst, start, end));
+        if let Some(mut entry) = entry {
+            let (around, count, at) = (entry.label(), entry.name("n"), entry.name("k"));
+            self.line(&format!("let {results} = {around}: {{"));
+            self.depth += 1;
+            self.line("'checks: {");
+            self.depth += 1;
+            for check in std::mem::take(&mut entry.checks) {
+                self.line(&check);
+            }
+            let down = entry.down;
+            self.line(&format!("let mut {at} = {};", if down { &count } else { "0_usize" }));
+            self.line(&first);
+            self.line(&format!("break {around} loop {{"));
+            let (opening, closing) = match down {
+                true => (
+                    format!(
+                        "{} {at} -= 1; let {counter} = {start}.wrapping_add(({count} - 1 - {at}) as i64);",
+                        ended(&format!("{at} == 0"))
+                    ),
+                    String::new(),
+                ),
+                false => (
+                    format!(
+                        "{} let {counter} = {start}.wrapping_add({at} as i64);",
+                        ended(&format!("{at} >= {count}"))
+                    ),
+                    format!("{at} += 1;"),
+                ),
+            };
+            self.unchecked = Some(entry.unchecked);
+            self.iteration(body, &opening, &closing)?;
+            self.unchecked = None;
+            self.line("};");
+            self.depth -= 1;
+            self.line("}");
+        } else {
+            self.line(&format!("let {results} = {{"));
+            self.depth += 1;
         }
-        self.text.push_str(&text);
-        let mut step = self.moves(&homes, &body.yields);
-        let next = self.values(&self.numbers(&body.yields));
-        if next != "()" {
-            let _ = write!(step, "{now} = {next}; ");
-        }
-        self.depth += 1;
-        self.line(&format!("{step}{counter} = {counter}.wrapping_add(1);"));
-        self.depth -= 1;
+        self.line(&format!("let mut {counter} = {start};"));
+        self.line(&first);
+        self.line("loop {");
+        let opening = end.map(|end| ended(&format!("{counter} >= {end}"))).unwrap_or_default();
+        self.iteration(body, &opening, &format!("{counter} = {counter}.wrapping_add(1);"))?;
         self.line("}");
         self.depth -= 1;
         self.line("};");
+        self.left_in.pop();
+        if body.numbering != Numbering::Hidden {
+            self.loops.pop();
+        }
+        Ok(())
+    }
+
+    /// What a loop does each time.
+    fn iteration(&mut self, body: &Block, opening: &str, closing: &str) -> Result<(), Unsupported> {
+        if !opening.is_empty() {
+            self.text.push_str(&"    ".repeat(self.depth + 1));
+            self.text.push_str(opening);
+            self.text.push('\n');
+        }
+        let text = self.aside(body)?;
+        self.text.push_str(&text);
+        let homes = self.left_in.last().cloned().unwrap_or_default();
+        let mut step = self.moves(&homes, &body.yields);
+        let numbers = self.numbers(&body.params[1..]);
+        let next = self.values(&self.numbers(&body.yields));
+        if next != "()" {
+            let _ = write!(step, "{} = {next}; ", self.pattern(&numbers, false));
+        }
+        self.depth += 1;
+        self.line(&format!("{step}{closing}"));
+        self.depth -= 1;
         Ok(())
     }
 }
