@@ -45,6 +45,10 @@ impl Calls for Names {
     fn row(&self, prim: Prim) -> String {
         format!("__m::{}", prim.name())
     }
+
+    fn sine_and_cosine(&self) -> Option<String> {
+        Some("__m::sin_cos".into())
+    }
 }
 
 /// The modules of the derivatives of all functions among items, which may use each other.

@@ -151,7 +151,8 @@ impl Printer<'_> {
         }
         self.left_in.push(homes);
         let now = self.pattern(&numbers, false);
-        let ended = |done: &str| format!("if {done} {{ break {now}; }}");
+        let ended =
+            |done: &str| vec![format!("if {done} {{"), format!("    break {now};"), "}".into()];
         let entry = end.and_then(|end| self.windows(inst, start, end));
         if let Some(mut entry) = entry {
             let (around, count, at) = (entry.label(), entry.name("n"), entry.name("k"));
@@ -162,26 +163,19 @@ impl Printer<'_> {
             for check in std::mem::take(&mut entry.checks) {
                 self.line(&check);
             }
-            let down = entry.down;
-            self.line(&format!("let mut {at} = {};", if down { &count } else { "0_usize" }));
+            self.line(&format!("let mut {at} = {};", if entry.down { &count } else { "0_usize" }));
             self.line(&first);
             self.line(&format!("break {around} loop {{"));
-            let (opening, closing) = match down {
-                true => (
-                    format!(
-                        "{} {at} -= 1; let {counter} = {start}.wrapping_add(({count} - 1 - {at}) as i64);",
-                        ended(&format!("{at} == 0"))
-                    ),
-                    String::new(),
-                ),
-                false => (
-                    format!(
-                        "{} let {counter} = {start}.wrapping_add({at} as i64);",
-                        ended(&format!("{at} >= {count}"))
-                    ),
-                    format!("{at} += 1;"),
-                ),
-            };
+            let (mut opening, steps, closing);
+            if entry.down {
+                opening = ended(&format!("{at} == 0"));
+                opening.push(format!("{at} -= 1;"));
+                (steps, closing) = (format!("{count} - 1 - {at}"), String::new());
+            } else {
+                opening = ended(&format!("{at} >= {count}"));
+                (steps, closing) = (at.clone(), format!("{at} += 1;"));
+            }
+            opening.push(format!("let {counter} = {start}.wrapping_add(({steps}) as i64);"));
             self.unchecked = Some(entry.unchecked);
             self.iteration(body, &opening, &closing)?;
             self.unchecked = None;
@@ -208,12 +202,15 @@ impl Printer<'_> {
     }
 
     /// What a loop does each time.
-    fn iteration(&mut self, body: &Block, opening: &str, closing: &str) -> Result<(), Unsupported> {
-        if !opening.is_empty() {
-            self.text.push_str(&"    ".repeat(self.depth + 1));
-            self.text.push_str(opening);
-            self.text.push('\n');
-        }
+    fn iteration(
+        &mut self,
+        body: &Block,
+        opening: &[String],
+        closing: &str,
+    ) -> Result<(), Unsupported> {
+        self.depth += 1;
+        opening.iter().for_each(|line| self.line(line));
+        self.depth -= 1;
         let text = self.aside(body)?;
         self.text.push_str(&text);
         let homes = self.left_in.last().cloned().unwrap_or_default();

@@ -82,6 +82,11 @@ pub trait Calls {
         prim.name().to_string()
     }
 
+    /// The path of the function that gives the sine and the cosine of an angle, where there is one.
+    fn sine_and_cosine(&self) -> Option<String> {
+        None
+    }
+
     /// The path of a function of the IR.
     fn function(&self, name: &str) -> String {
         name.replace('.', "_")
@@ -336,7 +341,38 @@ impl<'a> Printer<'a> {
     }
 
     fn block(&mut self, block: &Block) -> Result<(), Unsupported> {
-        block.insts.iter().try_for_each(|inst| self.inst(inst))
+        let (mut angles, mut computed) = (HashMap::new(), HashSet::new());
+        let path = self.calls.sine_and_cosine();
+        for inst in block.insts.iter().filter(|_| path.is_some()) {
+            if let Some((angle, is_sine)) = self.angle(inst) {
+                let both: &mut [Option<Value>; 2] = angles.entry(angle).or_default();
+                both[usize::from(!is_sine)].get_or_insert(inst.results[0]);
+            }
+        }
+        for inst in &block.insts {
+            let both = self.angle(inst).and_then(|(angle, _)| angles.get(&angle).copied());
+            match (both, &path) {
+                (Some([Some(sine), Some(cosine)]), Some(path))
+                    if [sine, cosine].contains(&inst.results[0]) =>
+                {
+                    let (pattern, angle) =
+                        (self.pattern(&[sine, cosine], false), self.value(inst.args[0]));
+                    self.line(&format!("let {pattern} = {path}({angle});"));
+                    // The other one has been computed with it.
+                    angles.remove(&inst.args[0]);
+                    computed.extend([sine, cosine]);
+                }
+                _ if inst.results.first().is_some_and(|result| computed.contains(result)) => {}
+                _ => self.inst(inst)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The angle whose sine or cosine an instruction computes, and whether it is the sine.
+    fn angle(&self, inst: &Inst) -> Option<(Value, bool)> {
+        let Op::Prim(prim @ (Prim::Sin | Prim::Cos)) = inst.op else { return None };
+        (self.func.ty(inst.results[0]) == Type::F64).then(|| (inst.args[0], prim == Prim::Sin))
     }
 
     fn inst(&mut self, inst: &Inst) -> Result<(), Unsupported> {
@@ -385,6 +421,14 @@ impl<'a> Printer<'a> {
             return Ok(format!("i64::wrapping_{name}({}, {})", args[0], args[1]));
         }
         let single = inst.args.iter().any(|v| self.func.ty(*v) == Type::F32);
+        // In a recurrence the next iteration does not wait for a branch that always goes the same way; where there
+        // are vectors, there are no branches.
+        if let (Prim::Flush, Some(_), None) = (prim, self.ahead, &self.unchecked) {
+            let (x, float) = (&args[0], if single { "f32" } else { "f64" });
+            return Ok(format!(
+                "if {float}::abs({x}) < {float}::MIN_POSITIVE {{ ::core::hint::cold_path(); 0.0 }} else {{ {x} }}"
+            ));
+        }
         let failing = |how: Failing, call: String| match (how, self.ahead) {
             (Failing::Overflow, None) => {
                 format!("{call}.expect(\"an integer result does not fit 64 bits\")")
