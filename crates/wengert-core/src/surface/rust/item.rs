@@ -62,8 +62,13 @@ impl<'a> Converter<'a> {
         if !errors.is_empty() {
             return Err(errors);
         }
+        let structs = items.iter().filter_map(|item| match item {
+            syn::Item::Struct(s) => self.struct_at(&s.ident.clone().into()).ok(),
+            _ => None,
+        });
+        let structs = structs.collect();
         let module = Module { functions: self.functions, constants: Vec::new() };
-        Ok(Parsed { module, signatures: self.signatures })
+        Ok(Parsed { module, signatures: self.signatures, structs })
     }
 
     /// The struct alone.

@@ -65,7 +65,7 @@ pub use spans::Spans;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 pub use structs::{Known, RustField, RustStruct, written};
-pub use types::{IntKind, Mode, RustType, Signature, SignatureParam};
+pub use types::{IntKind, Mode, RustType, Signature, SignatureParam, is_builtin};
 use value::Ty;
 
 type Made<T> = Result<T, Diagnostic>;
@@ -77,6 +77,8 @@ pub struct Parsed {
     pub module: Module,
     /// The Rust types of its functions, those inside other functions left out.
     pub signatures: Vec<Signature>,
+    /// The structs that are defined beside the functions, as far as programs can have them.
+    pub structs: Vec<Arc<RustStruct>>,
 }
 
 impl Parsed {

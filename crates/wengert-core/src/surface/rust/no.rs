@@ -72,6 +72,8 @@ catalogue! {
         => "put the struct into one module with the function, with the attribute before it, or `#[derive(Differentiable)]` before the struct";
     GENERIC_STRUCT "structs with parameters are not supported"
         => "write the types out, such as `f64` and `[f64; 3]`";
+    NDARRAY "arrays of crate `ndarray` cannot be passed here"
+        => "pass `a.as_slice()` as `&[f64]`, and of a matrix the number of columns";
     ARRAY_OF_STRUCTS "arrays of structs are not supported"
         => "use a struct of arrays, such as `x: Vec<f64>`";
     ARRAY_OF_TUPLES "arrays of tuples are not supported"

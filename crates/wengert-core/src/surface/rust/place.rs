@@ -105,6 +105,7 @@ impl<'a> Converter<'a> {
                 }
             }
             syn::Expr::Unary(unary) => self.peek(&unary.expr),
+            syn::Expr::Reference(reference) => self.peek(&reference.expr),
             syn::Expr::Field(field) => match (self.peek(&field.base)?, &field.member) {
                 (Ty::Tuple(types), syn::Member::Unnamed(k)) => types.get(k.index as usize).cloned(),
                 (Ty::Struct(def), member) => {

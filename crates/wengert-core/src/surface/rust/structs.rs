@@ -43,6 +43,13 @@ pub struct RustField {
     pub nondiff: bool,
 }
 
+impl RustStruct {
+    /// It, referred to by another path.
+    pub fn referred_to(&self, path: String) -> RustStruct {
+        RustStruct { path, ..self.clone() }
+    }
+}
+
 impl PartialEq for RustStruct {
     fn eq(&self, other: &RustStruct) -> bool {
         self.id == other.id

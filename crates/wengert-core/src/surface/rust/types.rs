@@ -310,6 +310,8 @@ impl Converter<'_> {
             "Option" | "Result" => no::OPTION_TYPE.at(at),
             "Box" | "Rc" | "Arc" | "Cell" | "RefCell" | "Cow" => no::POINTER.at(at),
             "HashMap" | "BTreeMap" | "HashSet" | "BTreeSet" | "VecDeque" => no::COLLECTION.at(at),
+            name if NDARRAY.contains(&name) => no::NDARRAY.at(at),
+            _ if !last.arguments.is_none() => no::GENERIC_STRUCT.at(at),
             _ => no::STRUCT_TYPE.at(at),
         };
         Err(as_type(refused))
@@ -341,6 +343,29 @@ impl Converter<'_> {
             _ => self.no_ragged_rows(inner, at),
         }
     }
+}
+
+/// Types of crate `ndarray`.
+const NDARRAY: &[&str] = &[
+    "Array1",
+    "Array2",
+    "Array3",
+    "ArrayView1",
+    "ArrayView2",
+    "ArrayView3",
+    "ArrayViewMut1",
+    "ArrayViewMut2",
+    "ArrayViewMut3",
+];
+
+/// Whether a name is that of a type that is known without a definition, to be taken or refused.
+pub fn is_builtin(name: &str) -> bool {
+    const OTHERS: &[&str] = &[
+        "f64", "f32", "bool", "char", "str", "String", "Vec", "i128", "u128", "f16", "f128",
+        "Option", "Result", "Box", "Rc", "Arc", "Cell", "RefCell", "Cow", "HashMap", "BTreeMap",
+        "HashSet", "BTreeSet", "VecDeque", "Self",
+    ];
+    IntKind::from_name(name).is_some() || OTHERS.contains(&name) || NDARRAY.contains(&name)
 }
 
 /// The error of a type that is not supported.
