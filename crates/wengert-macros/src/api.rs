@@ -6,9 +6,9 @@
 mod places;
 
 use crate::expand::{Program, Programs};
+use crate::methods::Surroundings;
 use crate::types::{self, given, owned, passed, tuple};
 use places::{Filled, Place, again, derivative, differentiated, parts, shaped};
-use proc_macro2::TokenStream;
 use std::fmt::Write;
 use wengert_core::ir::Type;
 use wengert_core::surface::rust::{Mode, RustType, Signature, SignatureParam};
@@ -38,15 +38,15 @@ pub(crate) fn leaves(signature: &Signature) -> Vec<Leaf> {
     leaves
 }
 
-/// The module of a function, which is called `whole` beside it.
+/// The module of a function.
 pub(crate) fn module(
     signature: &Signature,
     programs: &Programs,
-    visibility: &TokenStream,
+    surroundings: &Surroundings,
     places: &str,
-    whole: &str,
 ) -> String {
     let name = &signature.name;
+    let Surroundings { visibility, imports, usage } = surroundings;
     let mut api = Api { signature, leaves: leaves(signature), text: String::new() };
     api.code("value", &programs.value);
     api.value(&programs.value);
@@ -67,11 +67,12 @@ pub(crate) fn module(
          #[allow(warnings, clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)]\n\
          {visibility} mod {name} {{\n\
          use ::wengert::__private::{{Work as __Work, ahead as __a, fastest as __fastest}};\n\
+         {imports}\
          const __PLACES: &str = \"{places}\";\n\
          fn __told(fault: ::std::boxed::Box<__a::Fault>) -> __a::RunError {{\n\
          __a::RunError::new(fault, ::std::file!(), __PLACES)\n}}\n{}}}\n\
          // Where only derivatives are called, the function is still used.\n\
-         const _: () = {{ let _ = {whole}; }};\n",
+         const _: () = {{ {usage} }};\n",
         api.text
     )
 }

@@ -124,15 +124,19 @@ pub(crate) fn asked(
     options: &TokenStream,
     item: &TokenStream,
 ) -> TokenStream {
-    let named = paths.iter().map(|path| {
+    let mut named: Vec<(syn::Path, Ident)> = Vec::new();
+    for path in paths {
         let (name, span) = match path.segments.last() {
             Some(last) => (last.ident.to_string(), last.ident.span()),
             None => (String::new(), proc_macro2::Span::call_site()),
         };
         let name = format!("{name}_must_be_a_struct_with_derive_Differentiable_for_{of}");
-        (path.clone(), Ident::new(&name, span))
-    });
-    let named: Vec<(syn::Path, Ident)> = named.collect();
+        let mut free = name.clone();
+        while named.iter().any(|(_, other)| *other == free) {
+            free.push('_');
+        }
+        named.push((path.clone(), Ident::new(&free, span)));
+    }
     let uses = named.iter().map(|(path, name)| quote! { #[allow(unused_imports, non_camel_case_types)] use #path as #name; });
     let first =
         named.split_first().map(|(first, rest)| ask(purpose, first, &[], rest, options, item));

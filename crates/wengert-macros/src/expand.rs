@@ -97,14 +97,9 @@ pub(crate) fn functions(
         let at = source.ident.span();
         match programs(&parsed, signature, options) {
             Ok(programs) => {
-                let vis = seen.visibility(source.vis);
-                let text = api::module(
-                    &seen.signature(signature),
-                    &programs,
-                    &vis,
-                    &places,
-                    &seen.whole(signature),
-                );
+                let surroundings = seen.surroundings(signature, source.vis);
+                let signature = seen.signature(signature);
+                let text = api::module(&signature, &programs, &surroundings, &places);
                 match text.parse::<TokenStream>() {
                     Ok(tokens) => return tokens,
                     Err(e) => wrong.push(syn::Error::new(at, format!("{e}: please report this"))),

@@ -44,19 +44,27 @@ impl<'a> Seen<'a> {
         signature
     }
 
-    /// The function, as it is named beside the module.
-    pub(crate) fn whole(self, signature: &Signature) -> String {
-        match &signature.owner {
+    /// What is around the module of a function that is as visible as `vis`.
+    pub(crate) fn surroundings(self, signature: &Signature, vis: &syn::Visibility) -> Surroundings {
+        let up = if self.owner.is_some() { "super::super" } else { "super" };
+        let types = signature.params.iter().map(|p| &p.ty).chain([&signature.result]);
+        let imports = match types.into_iter().any(holds_relative) {
+            true => format!("use {up}::*;\n"),
+            false => String::new(),
+        };
+        let usage = match &signature.owner {
             Some(owner) => {
                 let (_, method) = signature.name.rsplit_once("::").unwrap_or_default();
-                format!("<{}>::{method}", deeper(&owner.path, 1))
+                let import = if is_relative(&owner.path) { "use super::*; " } else { "" };
+                format!("{import}let _ = <{}>::{method};", deeper(&owner.path, 1))
             }
-            None => signature.name.clone(),
-        }
+            None => format!("let _ = {};", signature.name),
+        };
+        Surroundings { visibility: self.visibility(vis), imports, usage }
     }
 
     /// How visible the module of a function is that is as visible as `vis`.
-    pub(crate) fn visibility(self, vis: &syn::Visibility) -> TokenStream {
+    fn visibility(self, vis: &syn::Visibility) -> TokenStream {
         if self.owner.is_none() {
             return vis.to_token_stream();
         }
@@ -69,6 +77,31 @@ impl<'a> Seen<'a> {
             }
             vis => vis.to_token_stream(),
         }
+    }
+}
+
+/// What is around the module of a function.
+pub(crate) struct Surroundings {
+    pub(crate) visibility: TokenStream,
+    /// What the module imports for the paths of types.
+    pub(crate) imports: String,
+    /// A statement beside the module that uses the function.
+    pub(crate) usage: String,
+}
+
+/// Whether a path begins with a name, that of a crate or of a module in sight: it cannot be told which.
+fn is_relative(path: &str) -> bool {
+    match path.split_once("::") {
+        Some((first, _)) => !["", "crate", "self", "super"].contains(&first),
+        None => false,
+    }
+}
+
+fn holds_relative(ty: &RustType) -> bool {
+    match ty {
+        RustType::Tuple(all) => all.iter().any(holds_relative),
+        RustType::Struct(def) => is_relative(&def.path),
+        _ => false,
     }
 }
 
@@ -86,7 +119,8 @@ fn moved(ty: &RustType, depth: usize) -> RustType {
 
 /// A path as it is from `depth` modules further in.
 fn deeper(path: &str, depth: usize) -> String {
-    if path.starts_with("::") || path == "crate" || path.starts_with("crate::") {
+    if is_relative(path) || path.starts_with("::") || path == "crate" || path.starts_with("crate::")
+    {
         return path.to_owned();
     }
     let up = vec!["super"; depth].join("::");
@@ -165,7 +199,7 @@ mod tests {
         }
         let paths = [
             ("P", "super::super::P"),
-            ("a::P", "super::super::a::P"),
+            ("a::P", "a::P"),
             ("self::P", "super::super::P"),
             ("super::P", "super::super::super::P"),
             ("crate::a::P", "crate::a::P"),

@@ -58,6 +58,25 @@ mod shapes {
 
 use shapes::{Params, State};
 
+/// By its path, and with the attribute twice.
+#[differentiable]
+fn doubled(p: shapes::Params, steps: (crate::shapes::Steps, f64)) -> (shapes::Params, f64) {
+    let shapes::Steps(n, h) = steps.0;
+    (Params { stiffness: 2.0 * p.stiffness * h, ..p }, steps.1 * n as f64)
+}
+
+#[test]
+fn paths() {
+    let steps = || (shapes::Steps(3, 0.5), 2.0);
+    let ((p, x), (dp, dx)) = doubled::jvp(PARAMS, steps(), PARAMS, (shapes::Steps(9, 1.0), 4.0));
+    assert_eq!((p, x), doubled(PARAMS, steps()));
+    assert_eq!((dp.stiffness, dp.damping, dp.order), (1.5 + 3.0, PARAMS.damping, 3));
+    assert_eq!(dx, 12.0);
+    let (_, (back, (by_steps, by_x))) = doubled::vjp(PARAMS, steps(), (PARAMS, 1.0));
+    assert_eq!(back.stiffness, 1.5);
+    assert_eq!((by_steps, by_x), (shapes::Steps(3, 2.0 * 1.5 * 1.5), 3.0));
+}
+
 const PARAMS: Params =
     Params { stiffness: 1.5, damping: (0.3, [0.2, -0.4]), order: 3, driven: true };
 

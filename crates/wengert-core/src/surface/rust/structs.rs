@@ -422,7 +422,7 @@ pub(super) fn field_of(def: &RustStruct, member: &syn::Member, at: Span) -> Made
     let names = || def.fields.iter().map(|f| f.name.as_str());
     names().position(|known| known == name).ok_or_else(|| {
         let message = format!("`{}` has no field `{name}`", def.name);
-        let error = Diagnostic::new("undefined-variable", message).label(at, "not there");
+        let error = Diagnostic::new("undefined-variable", message).label(at, "here");
         error.help(match crate::surface::names::nearest(&name, names()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "add it to the struct".into(),
