@@ -16,17 +16,18 @@ pub(crate) fn error(diagnostic: &Diagnostic, spans: &Spans, otherwise: Span) -> 
             text.push_str(&format!(": {label}"));
         }
     }
+    // Errors have one place, and a second error would be one too many.
+    for (span, label) in labels {
+        if let Some((first, _)) = spans.tokens(*span) {
+            let start = first.start();
+            text.push_str(&format!("\nline {}, column {}: {label}", start.line, start.column + 1));
+        }
+    }
     if let Some(help) = &diagnostic.help {
         text.push_str(&format!("\nhelp: {help}"));
     }
     let (first, last) = place.unwrap_or((otherwise, otherwise));
-    let mut error = spanned(first, last, &text);
-    for (span, label) in labels {
-        if let Some((first, last)) = spans.tokens(*span) {
-            error.combine(spanned(first, last, label));
-        }
-    }
-    error
+    spanned(first, last, &text)
 }
 
 /// An error from one token to another.

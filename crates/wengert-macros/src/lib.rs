@@ -9,6 +9,8 @@ mod api;
 mod carried;
 mod errors;
 mod expand;
+#[cfg(test)]
+mod expansion_time;
 mod methods;
 mod options;
 mod structs;
@@ -121,7 +123,11 @@ fn module(mut module: syn::ItemMod, options: &TokenStream) -> Result<TokenStream
 /// An item without the attributes that are wengert's.
 fn without_marks(mut item: syn::Item) -> syn::Item {
     match &mut item {
-        syn::Item::Fn(function) => unmarked(&mut function.sig),
+        syn::Item::Fn(function) => {
+            // There it is refused.
+            function.attrs.retain(|a| !a.path().is_ident("nondiff"));
+            unmarked(&mut function.sig);
+        }
         syn::Item::Impl(block) => {
             for item in &mut block.items {
                 if let syn::ImplItem::Fn(function) = item {

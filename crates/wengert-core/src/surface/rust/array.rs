@@ -34,10 +34,12 @@ impl<'a> Converter<'a> {
             let span = self.at(*e);
             let leaf = match val {
                 Val::Leaf(leaf) => leaf.clone(),
-                Val::Alias(place, ty) => Leaf::new(place.read(), ty.clone()),
+                // What is written through its elements would not be written.
+                Val::Alias(..) => return Err(no::CHOSEN_REFERENCE.at(span)),
                 Val::Never => return Ok(Val::Never),
                 Val::Tuple(_) => return Err(no::ARRAY_OF_TUPLES.at(span)),
                 Val::Struct(..) => return Err(no::ARRAY_OF_STRUCTS.at(span)),
+                Val::Closure(_) => return Err(no::CLOSURE_VALUE.at(span)),
                 _ => return Err(no::OTHER_EXPRESSION.at(span)),
             };
             ty = match ty.join(&leaf.ty) {
@@ -304,10 +306,7 @@ impl<'a> Converter<'a> {
                 self.assign(all_of(base.e, at).target(), turned, at);
                 Ok(Val::Unit)
             }
-            (
-                "first" | "last" | "get" | "get_mut" | "first_mut" | "last_mut" | "split_first",
-                _,
-            ) => Err(no::OPTIONS.at(at_name)),
+            (name, _) if gives_option(name) => Err(no::OPTIONS.at(at_name)),
             (
                 "push" | "pop" | "extend" | "resize" | "truncate" | "clear" | "insert" | "remove"
                 | "append" | "drain" | "reserve" | "extend_from_slice",
@@ -433,4 +432,19 @@ pub(super) fn dims(e: &Expr, ty: &Ty, at: Span) -> Vec<Expr> {
     let Ty::Array(elem, _) = ty else { return Vec::new() };
     let first = element(e.clone(), int(0, at), at);
     [vec![length(e, ty, at)], dims(&first, elem, at)].concat()
+}
+
+/// Whether a method of slices gives an `Option`.
+pub(super) fn gives_option(name: &str) -> bool {
+    matches!(
+        name,
+        "first"
+            | "last"
+            | "get"
+            | "get_mut"
+            | "first_mut"
+            | "last_mut"
+            | "split_first"
+            | "split_last"
+    )
 }

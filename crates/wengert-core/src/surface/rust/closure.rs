@@ -211,6 +211,9 @@ impl<'a> Converter<'a> {
                 let e = self.converted(leaf, &ty, at)?;
                 return Ok(Val::of(e, ty));
             }
+            if last == "from_bits" {
+                return Err(no::BITS.at(at_name));
+            }
             let mut pending = Pending::default();
             for (k, arg) in args.iter().enumerate() {
                 let want = super::number::argument(&last, k, &ty);
@@ -242,6 +245,12 @@ impl<'a> Converter<'a> {
         at: Span,
     ) -> Made<Val<'a>> {
         match (owner, name, args) {
+            ("mem", "take", _) => Err(no::GROWING.at(at_name)),
+            ("mem" | "", "swap" | "replace", [a, b])
+                if self.is_reference_itself(a) || self.is_reference_itself(b) =>
+            {
+                Err(no::CHOSEN_REFERENCE.at(at))
+            }
             ("mem" | "", "swap", [a, b]) => {
                 let a = self.expr(a, None)?;
                 let b = self.expr(b, None)?;

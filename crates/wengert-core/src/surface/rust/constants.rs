@@ -121,6 +121,9 @@ impl<'a> Converter<'a> {
         if let ("f64" | "f32", Some(x)) = (owner, of_float(last, single)) {
             return Ok(Val::of(self.float_of(x, single, span), float_type(single)));
         }
+        if let "f64" | "f32" = owner {
+            return Err(no::FUNCTION_VALUE.at(span));
+        }
         if let Some(x) = by_name(last) {
             return Ok(Val::of(self.float_of(x, single, span), float_type(single)));
         }

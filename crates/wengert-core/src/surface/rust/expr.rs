@@ -94,8 +94,17 @@ impl<'a> Converter<'a> {
             Val::Closure(_) => Err(Diagnostic::new("type", "a number is needed here")
                 .label(at, "this is a closure")
                 .help("call it: `f(x)`")),
-            other => Err(Diagnostic::new("type", "a number is needed here")
-                .label(at, format!("this is `{}`", other.ty().shown()))),
+            other => {
+                let error = Diagnostic::new("type", "a number is needed here")
+                    .label(at, format!("this is `{}`", other.ty().shown()));
+                Err(match other.ty() {
+                    Ty::Array(..) => {
+                        error.help("take an element, `x[i]`, or go through all of them")
+                    }
+                    Ty::Tuple(_) => error.help("take an element: `t.0`"),
+                    _ => error,
+                })
+            }
         }
     }
 

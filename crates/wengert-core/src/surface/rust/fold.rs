@@ -89,7 +89,7 @@ impl<'a> Converter<'a> {
                 self.folded(&seq, first_val, &f, (at_items, at_name, at))
             }
             ("collect", []) => self.collected(seq, want, at_items, at),
-            _ => Err(no::OPTIONS.at(at_name)),
+            _ => Err(no::SEARCH.at(at_name)),
         }
     }
 

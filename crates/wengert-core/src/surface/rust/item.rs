@@ -50,14 +50,19 @@ const MAX_ROUNDS: usize = 8;
 impl<'a> Converter<'a> {
     /// All items of a text.
     pub(super) fn file(mut self, items: &'a [syn::Item]) -> Result<Parsed, Vec<Diagnostic>> {
-        let mut errors = Vec::new();
+        let (mut errors, mut bodies) = (Vec::new(), Vec::new());
         self.scopes.enter();
         self.declare(items.iter(), true, &mut errors);
         for item in items {
             for (source, callee) in self.functions_of(item) {
-                errors.extend(self.function(source, &callee).err());
+                bodies.extend(self.function(source, &callee).err());
             }
         }
+        // Where an item has been refused, what misses it is not another mistake.
+        let missing =
+            |d: &Diagnostic| d.code.starts_with("undefined-") || d.message == no::MACRO.message;
+        let refused = !errors.is_empty();
+        errors.extend(bodies.into_iter().filter(|d| !(refused && missing(d))));
         errors.sort_by_key(|d| d.labels.first().map(|(span, _)| span.start));
         if !errors.is_empty() {
             return Err(errors);
@@ -232,7 +237,12 @@ impl<'a> Converter<'a> {
                 syn::Pat::Ident(ident) => ident.ident.to_string(),
                 _ => format!("parameter_{k}"),
             };
-            let nondiff = typed.attrs.iter().any(|a| a.path().is_ident("nondiff"));
+            let mark = typed.attrs.iter().find(|a| a.path().is_ident("nondiff"));
+            let nondiff = mark.is_some();
+            if let Some(attr) = mark.filter(|a| a.meta.require_path_only().is_err()) {
+                let at = self.at(attr);
+                return Err(no::NONDIFF_OPTIONS.at(at));
+            }
             let span = self.at(&typed.pat);
             params.push(SignatureParam { name, span, ty, mode, nondiff });
         }
@@ -284,6 +294,10 @@ impl<'a> Converter<'a> {
             let word = attr.path().segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
             let first =
                 attr.path().segments.first().map(|s| s.ident.to_string()).unwrap_or_default();
+            if word == "nondiff" {
+                let at = self.at(attr);
+                return Err(no::NONDIFF_PLACE.at(at));
+            }
             if !HARMLESS.contains(&word.as_str()) && !HARMLESS.contains(&first.as_str()) {
                 let at = self.at(attr);
                 return Err(no::ATTRIBUTE.at(at));

@@ -36,6 +36,10 @@ catalogue! {
         => "put `#[differentiable]` before the `impl`, instead of before its functions";
     ATTRIBUTE "this attribute may change what the function means"
         => "remove it";
+    NONDIFF_PLACE "`#[nondiff]` stands before a parameter"
+        => "mark what needs no derivative: `#[nondiff] x: f64`";
+    NONDIFF_OPTIONS "`#[nondiff]` has no options"
+        => "write `#[nondiff]` alone";
     CONSTANT "the value of a constant must be one expression"
         => "write the value out, or compute it in the function";
 
@@ -50,6 +54,8 @@ catalogue! {
         => "write `&[f64]` or `&mut [f64]`";
     NEVER_TYPE "a function that never returns has no derivative"
         => "return the value to differentiate";
+    BOXED_CLOSURE "closures behind a pointer are not supported"
+        => "write `let f = |x: f64| ...;`, and call it by its name";
     TRAIT_TYPE "types behind traits are not supported"
         => "write the type itself; call functions by their names";
     POINTER "pointers and shared ownership are not supported"
@@ -79,7 +85,7 @@ catalogue! {
     ARRAY_OF_TUPLES "arrays of tuples are not supported"
         => "use one array for each element of the tuple, or arrays of arrays";
     ARRAY_LENGTH "the length of an array must be a number or a constant"
-        => "write the number, or a `const` beside the function; use a slice for any other length";
+        => "write the number, or put the `const` into a module with the function, with the attribute before that; use a slice for any other length";
     RAGGED "rows of a `Vec` may differ in length"
         => "use rows of one length, such as `&[[f64; 3]]`, or one flat slice and `i * columns + j`";
 
@@ -95,7 +101,7 @@ catalogue! {
     LET_ELSE "`let ... else` is not supported"
         => "test the value with `if`";
     LET_CONDITION "`if let` and `while let` are not supported"
-        => "compare with `==`, or use `match`";
+        => "test with `if`, or `match` on numbers and truth values";
     NOT_EXHAUSTIVE "this `match` may have no arm that fits"
         => "end it with `_ => ...`";
     GUARD "this guard needs statements of its own"
@@ -152,6 +158,12 @@ catalogue! {
         => "leave it with `break`, or give the range an end";
     OPTIONS "`Option` is not supported"
         => "test the length first, and index: `x[0]`, `x[x.len() - 1]`";
+    ORDERING "an `Ordering` is not supported"
+        => "compare with `<`, `>` and `==`";
+    SEARCH "what a search finds is an `Option`, which is not supported"
+        => "search in a `for` loop, or `fold` with `f64::max` or `f64::min`";
+    FUNCTION_VALUE "a function can only be called"
+        => "write a closure that calls it: `|x| x.sin()`";
     GROWING "a `Vec` cannot grow or shrink here"
         => "make it as long as it becomes, `vec![0.0; n]`, and assign its elements";
     EMPTY_ARRAY "the type of this array is not evident"

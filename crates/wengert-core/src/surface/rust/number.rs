@@ -129,6 +129,12 @@ impl<'a> Converter<'a> {
             return self.consumed(method, &name, want, at);
         }
         if super::sequence::is_adapter(&name) {
+            if let syn::Expr::MethodCall(inner) = super::expr::strip(&method.receiver)
+                && super::array::gives_option(&inner.method.to_string())
+            {
+                let at_inner = self.at(&inner.method);
+                return Err(no::OPTIONS.at(at_inner));
+            }
             return Err(no::ITERATOR.at(at));
         }
         let receiver_want = match name.as_str() {
@@ -277,7 +283,7 @@ impl<'a> Converter<'a> {
                 Ok(same(call("pow", vec![leaf.e.clone(), exponent], at), &leaf))
             }
             ("to_bits" | "to_int_unchecked", _) => Err(no::BITS.at(at_name)),
-            ("partial_cmp" | "total_cmp", _) => Err(no::OPTIONS.at(at_name)),
+            ("partial_cmp" | "total_cmp", _) => Err(no::ORDERING.at(at_name)),
             _ => {
                 let known: Vec<&str> = PLAIN
                     .iter()

@@ -138,6 +138,14 @@ impl<'a> Converter<'a> {
         }
     }
 
+    /// Whether an expression is a `&mut` to a variable that is a `&mut` to a number.
+    pub(super) fn is_reference_itself(&self, e: &syn::Expr) -> bool {
+        let syn::Expr::Reference(reference) = strip(e) else { return false };
+        let syn::Expr::Path(path) = strip(&reference.expr) else { return false };
+        let name = path.path.get_ident().map(|i| i.to_string()).unwrap_or_default();
+        matches!(self.scopes.get(&name), Some(Entry::Variable(Val::Alias(..))))
+    }
+
     /// `place = value`.
     pub(super) fn assignment(&mut self, assign: &'a syn::ExprAssign, at: Span) -> Made<Val<'a>> {
         let left = strip(&assign.left);
@@ -158,6 +166,10 @@ impl<'a> Converter<'a> {
                 Some(ty) => self.fitted(value, &ty, at_value)?,
                 None => value,
             };
+            // In a branch the reference would be this one or another; a closure likewise.
+            if !self.scopes.is_innermost(&ident.to_string()) && refers(&value) {
+                return Err(no::CHOSEN_REFERENCE.at(at_value));
+            }
             let key = std::ptr::from_ref(pat) as usize;
             let held = self.held(&ident.to_string(), value, key, at)?;
             self.scopes.replace(&ident.to_string(), Entry::Variable(held));
@@ -403,4 +415,13 @@ pub(super) fn all_of(base: Expr, span: Span) -> Place {
 /// One more than an expression.
 pub(super) fn after(e: Expr, span: Span) -> Expr {
     binary(e, BinaryOp::Add, super::value::int(1, span), span)
+}
+
+/// Whether a value is a `&mut` to a number, or code, or holds one.
+fn refers(val: &Val<'_>) -> bool {
+    match val {
+        Val::Alias(..) | Val::Closure(_) => true,
+        Val::Tuple(all) | Val::Struct(_, all) => all.iter().any(refers),
+        _ => false,
+    }
 }

@@ -52,6 +52,11 @@ impl<'a> Scopes<'a> {
         self.0.iter().rev().find_map(|s| s.get(name))
     }
 
+    /// Whether a name is declared in the innermost block.
+    pub(super) fn is_innermost(&self, name: &str) -> bool {
+        self.0.last().is_some_and(|scope| scope.contains_key(name))
+    }
+
     /// The type behind an alias.
     pub(super) fn alias(&self, name: &str) -> Option<&'a syn::Type> {
         match self.get(name) {
@@ -232,7 +237,7 @@ impl<'a> Converter<'a> {
                 Err(match nearest(name, self.scopes.names()) {
                     Some(near) => error.help(format!("did you mean `{near}`?")),
                     None => error.help(
-                        "declare it in the function, or as a `const` beside it; pass other values as parameters",
+                        "declare it in the function, pass it as a parameter, or put it as a `const` into a module with the function, with the attribute before that: `#[differentiable] mod m { ... }`",
                     ),
                 })
             }

@@ -308,6 +308,7 @@ impl Converter<'_> {
             "i128" | "u128" => no::WIDE_INTEGER.at(at),
             "char" | "str" | "String" => no::TEXT_TYPE.at(at),
             "Option" | "Result" => no::OPTION_TYPE.at(at),
+            "Box" if holds_code(&last.arguments) => no::BOXED_CLOSURE.at(at),
             "Box" | "Rc" | "Arc" | "Cell" | "RefCell" | "Cow" => no::POINTER.at(at),
             "HashMap" | "BTreeMap" | "HashSet" | "BTreeSet" | "VecDeque" => no::COLLECTION.at(at),
             name if NDARRAY.contains(&name) => no::NDARRAY.at(at),
@@ -371,4 +372,11 @@ pub fn is_builtin(name: &str) -> bool {
 /// The error of a type that is not supported.
 pub(super) fn as_type(error: Diagnostic) -> Diagnostic {
     Diagnostic { code: "unsupported-type", ..error }
+}
+
+/// Whether there is a `dyn` among the arguments of a type.
+fn holds_code(arguments: &syn::PathArguments) -> bool {
+    let syn::PathArguments::AngleBracketed(args) = arguments else { return false };
+    let mut args = args.args.iter();
+    args.any(|a| matches!(a, syn::GenericArgument::Type(syn::Type::TraitObject(_))))
 }

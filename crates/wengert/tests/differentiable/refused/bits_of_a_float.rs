@@ -1,0 +1,8 @@
+use wengert::differentiable;
+
+#[differentiable]
+fn f(x: f64) -> f64 {
+    x * (x.to_bits() >> 52) as f64
+}
+
+fn main() {}

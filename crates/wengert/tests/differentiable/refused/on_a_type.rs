@@ -1,0 +1,6 @@
+use wengert::differentiable;
+
+#[differentiable]
+pub type Number = f64;
+
+fn main() {}

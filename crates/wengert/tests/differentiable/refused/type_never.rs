@@ -1,0 +1,8 @@
+use wengert::differentiable;
+
+#[differentiable]
+fn f(x: f64) -> ! {
+    panic!("{x}")
+}
+
+fn main() {}

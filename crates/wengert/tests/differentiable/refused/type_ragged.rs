@@ -1,0 +1,8 @@
+use wengert::differentiable;
+
+#[differentiable]
+fn f(x: &[Vec<f64>]) -> f64 {
+    x[0][0] * 2.0
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use wengert::differentiable;
+
+#[differentiable]
+fn f(x: &&f64) -> f64 {
+    **x * 2.0
+}
+
+fn main() {}
