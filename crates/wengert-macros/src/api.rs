@@ -141,8 +141,19 @@ impl Api<'_> {
 
     /// The parameters of the function itself.
     fn own(&self) -> Vec<(String, String)> {
-        let params = self.signature.params.iter();
+        let params = self.signature.params.iter().filter(|p| !p.constant);
         params.map(|p| (p.name.clone(), passed(&p.ty, p.mode))).collect()
+    }
+
+    /// Its constant parameters, and how they are handed on.
+    fn constants(&self) -> (String, String) {
+        let all = self.signature.params.iter().filter(|p| p.constant);
+        let names: Vec<&str> = all.map(|p| p.name.as_str()).collect();
+        if names.is_empty() {
+            return (String::new(), String::new());
+        }
+        let typed: Vec<String> = names.iter().map(|n| format!("const {n}: usize")).collect();
+        (format!("<{}>", typed.join(", ")), format!("::<{}>", names.join(", ")))
     }
 
     /// Whether a parameter has a derivative.
@@ -205,17 +216,18 @@ impl Api<'_> {
     /// Writes a function that fails, and one that panics.
     fn push(&mut self, function: Function) {
         let Function { name, about, params, result, body } = function;
+        let (constants, turbofish) = self.constants();
         let typed: Vec<String> = params.iter().map(|(p, ty)| format!("{p}: {ty}")).collect();
         let names: Vec<&str> = params.iter().map(|(p, _)| p.as_str()).collect();
         let (typed, names) = (typed.join(", "), names.join(", "));
         write!(
             self.text,
             "/// {about}\n///\n/// # Errors\n///\n/// What would be a panic in `{of}`, and memory that is not there.\n\
-             #[inline]\npub fn try_{name}({typed}) -> ::std::result::Result<{result}, __a::RunError> {{\n\
+             #[inline]\npub fn try_{name}{constants}({typed}) -> ::std::result::Result<{result}, __a::RunError> {{\n\
              (|| -> __a::Result<{result}> {{\n{body}}})().map_err(__told)\n}}\n\
              /// {about}\n///\n/// # Panics\n///\n/// Where `{of}` would. [`try_{name}`] gives an error instead.\n\
-             #[inline]\n#[track_caller]\npub fn {name}({typed}) -> {result} {{\n\
-             match try_{name}({names}) {{ Ok(made) => made, Err(error) => error.panic() }}\n}}\n",
+             #[inline]\n#[track_caller]\npub fn {name}{constants}({typed}) -> {result} {{\n\
+             match try_{name}{turbofish}({names}) {{ Ok(made) => made, Err(error) => error.panic() }}\n}}\n",
             of = self.signature.name,
         )
         .unwrap_or_default();
@@ -446,14 +458,15 @@ impl Api<'_> {
         let typed: Vec<String> = params.iter().map(|(p, ty)| format!("{p}: {ty}")).collect();
         let typed = typed.join(", ");
         let of = &self.signature.name;
+        let (constants, turbofish) = self.constants();
         write!(
             self.text,
             "/// The gradient by {by}: reverse mode.\n///\n/// # Errors\n///\n/// What would be a panic in `{of}`, and memory \
              that is not there.\n\
-             #[inline]\npub fn try_grad({typed}) -> ::std::result::Result<{ty}, __a::RunError> {{\n\
-             try_value_and_grad({names}).map(|both| both.1)\n}}\n\
+             #[inline]\npub fn try_grad{constants}({typed}) -> ::std::result::Result<{ty}, __a::RunError> {{\n\
+             try_value_and_grad{turbofish}({names}).map(|both| both.1)\n}}\n\
              /// The gradient by {by}: reverse mode.\n///\n/// # Panics\n///\n/// Where `{of}` would.\n\
-             #[inline]\n#[track_caller]\npub fn grad({typed}) -> {ty} {{\nvalue_and_grad({names}).1\n}}\n"
+             #[inline]\n#[track_caller]\npub fn grad{constants}({typed}) -> {ty} {{\nvalue_and_grad{turbofish}({names}).1\n}}\n"
         )
         .unwrap_or_default();
     }
@@ -502,7 +515,9 @@ impl Api<'_> {
         let item = owned(item);
         let fixed = matches!(self.signature.result, RustType::Array(..));
         let params = self.own();
-        let args = self.signature.params.iter().map(|p| again(&p.ty, p.mode, &p.name));
+        let (constants, turbofish) = self.constants();
+        let args = self.signature.params.iter().filter(|p| !p.constant);
+        let args = args.map(|p| again(&p.ty, p.mode, &p.name));
         let args: Vec<String> = args.collect();
         let args = args.join(", ");
         let active: Vec<String> = self.active().iter().map(|p| owned(&derivative(&p.ty))).collect();
@@ -521,13 +536,13 @@ impl Api<'_> {
         write!(
             self.text,
             "/// {about}\n///\n/// # Errors\n///\n/// What would be a panic in `{of}`, and memory that is not there.\n\
-             #[inline]\npub fn try_jacobian({typed}) -> ::std::result::Result<{result}, __a::RunError> {{\n\
-             let mut __seed = try_value({args})?;\n__seed.fill(0.0 as {item});\n{lets}\
+             #[inline]\npub fn try_jacobian{constants}({typed}) -> ::std::result::Result<{result}, __a::RunError> {{\n\
+             let mut __seed = try_value{turbofish}({args})?;\n__seed.fill(0.0 as {item});\n{lets}\
              for __k in 0..__seed.len() {{\n__seed[__k] = 1.0;\n\
-             let (_, {row}) = try_vjp({args}, {seed})?;\n{pushes}__seed[__k] = 0.0;\n}}\nOk({})\n}}\n\
+             let (_, {row}) = try_vjp{turbofish}({args}, {seed})?;\n{pushes}__seed[__k] = 0.0;\n}}\nOk({})\n}}\n\
              /// {about}\n///\n/// # Panics\n///\n/// Where `{of}` would.\n\
-             #[inline]\n#[track_caller]\npub fn jacobian({typed}) -> {result} {{\n\
-             match try_jacobian({names}) {{ Ok(made) => made, Err(error) => error.panic() }}\n}}\n",
+             #[inline]\n#[track_caller]\npub fn jacobian{constants}({typed}) -> {result} {{\n\
+             match try_jacobian{turbofish}({names}) {{ Ok(made) => made, Err(error) => error.panic() }}\n}}\n",
             tuple(rows)
         )
         .unwrap_or_default();

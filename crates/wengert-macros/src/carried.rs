@@ -310,4 +310,8 @@ impl Visit<'_> for Local {
     fn visit_type_param(&mut self, param: &syn::TypeParam) {
         self.0.insert(param.ident.to_string());
     }
+
+    fn visit_const_param(&mut self, param: &syn::ConstParam) {
+        self.0.insert(param.ident.to_string());
+    }
 }

@@ -52,13 +52,20 @@ impl<'a> Seen<'a> {
             true => format!("use {up}::*;\n"),
             false => String::new(),
         };
+        // Any length will do.
+        let constants = signature.params.iter().filter(|p| p.constant).map(|_| "1");
+        let constants: Vec<&str> = constants.collect();
+        let given = match constants.is_empty() {
+            true => String::new(),
+            false => format!("::<{}>", constants.join(", ")),
+        };
         let usage = match &signature.owner {
             Some(owner) => {
                 let (_, method) = signature.name.rsplit_once("::").unwrap_or_default();
                 let import = if is_relative(&owner.path) { "use super::*; " } else { "" };
-                format!("{import}let _ = <{}>::{method};", deeper(&owner.path, 1))
+                format!("{import}let _ = <{}>::{method}{given};", deeper(&owner.path, 1))
             }
-            None => format!("let _ = {};", signature.name),
+            None => format!("let _ = {}{given};", signature.name),
         };
         Surroundings { visibility: self.visibility(vis), imports, usage }
     }

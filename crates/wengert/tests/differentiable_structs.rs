@@ -14,6 +14,7 @@ fn near(derivative: f64, f: impl Fn(f64) -> f64) {
     assert!((derivative - difference).abs() <= 1e-7 * size, "{derivative} {difference}");
 }
 
+#[allow(unreachable_pub)]
 mod shapes {
     use wengert::Differentiable;
 
@@ -240,7 +241,9 @@ mod points {
         }
         moved.1[0] += a[0] * pair.1[1];
         std::mem::swap(&mut moved.0, &mut p);
-        *(&mut moved) = Pair(moved.0, [moved.1[0], p.y]);
+        let changed = Pair(moved.0, [moved.1[0], p.y]);
+        let whole = &mut moved;
+        *whole = changed;
         moved
     }
 }
@@ -459,6 +462,7 @@ fn methods() {
 
 /// Methods in a module with the functions that call them, and a field that is not differentiated by.
 #[differentiable]
+#[allow(missing_docs)]
 pub mod fits {
     /// A line through points.
     #[derive(Clone, Debug, PartialEq)]

@@ -1,5 +1,6 @@
 //! Calls of functions of the text.
 
+use super::generic::Lengths;
 use super::types::{Mode, RustType, Signature};
 use super::value::{How, Place, Ty, Val, named};
 use super::{Converter, Made};
@@ -35,10 +36,13 @@ impl<'a> Converter<'a> {
         &mut self,
         callee: &Callee,
         args: &[&'a syn::Expr],
+        given: Option<&syn::AngleBracketedGenericArguments>,
+        want: Option<&Ty>,
         at: Span,
         span: Span,
     ) -> Made<Val<'a>> {
-        self.call_with(callee, None, args, at, span)
+        let lengths = self.turbofish_of(callee, given)?;
+        self.call_with(callee, None, args, lengths, want, at, span)
     }
 
     /// A call, the first argument of which may have been evaluated: what a method is called on.
@@ -47,13 +51,16 @@ impl<'a> Converter<'a> {
         callee: &Callee,
         receiver: Option<(Val<'a>, Span)>,
         args: &[&'a syn::Expr],
+        mut lengths: Lengths,
+        want: Option<&Ty>,
         at: Span,
         span: Span,
     ) -> Made<Val<'a>> {
         let signature = &callee.signature;
         let before = usize::from(receiver.is_some());
-        if before + args.len() != signature.params.len() {
-            let n = signature.params.len() - before;
+        let ordinary = signature.params.iter().filter(|p| !p.constant).count();
+        if before + args.len() != ordinary {
+            let n = ordinary - before;
             let s = if n == 1 { "" } else { "s" };
             let message =
                 format!("`{}` takes {n} argument{s}, but {} are given", signature.name, args.len());
@@ -67,8 +74,10 @@ impl<'a> Converter<'a> {
             self.next(&mut pending, val)?;
         }
         for (arg, param) in args.iter().zip(&signature.params[before..]) {
-            let want = param.ty.ty();
+            let own = param.ty.ty();
+            let want = lengths.known(&own);
             let val = self.expr(arg, Some(&want))?;
+            lengths.learn(&own, &val.ty());
             let arg_span = self.at(*arg);
             let val = match (param.mode, val) {
                 (Mode::RefMut, val @ Val::Alias(..)) => val,
@@ -82,7 +91,13 @@ impl<'a> Converter<'a> {
             let val = self.fitted(val, &want, arg_span)?;
             self.next(&mut pending, val)?;
         }
-        self.called(callee, pending.done(), at, span)
+        if let Some(want) = want {
+            lengths.learn(&signature.result.ty(), want);
+        }
+        let mut args = pending.done();
+        args.extend(self.constant_arguments(callee, &lengths, at)?);
+        let made = self.called(callee, args, at, span)?;
+        Ok(if lengths.is_empty() { made } else { lengths.seen(made) })
     }
 
     /// A call with arguments that have been evaluated.

@@ -200,7 +200,9 @@ impl<'a> Converter<'a> {
         {
             return match found {
                 Associated::Constructor(def) => self.struct_call(&def, &args, at),
-                Associated::Function(callee) => self.call(&callee, &args, at_name, at),
+                Associated::Function(callee) => {
+                    self.call(&callee, &args, turbofish(&call.func), want, at_name, at)
+                }
             };
         }
         let last = words.last().cloned().unwrap_or_default();
@@ -227,7 +229,9 @@ impl<'a> Converter<'a> {
                 let args = self.all(&args, None)?;
                 return self.apply_closure(&closure, args, want, at);
             }
-            Some(Entry::Function(callee)) => return self.call(&callee, &args, at_name, at),
+            Some(Entry::Function(callee)) => {
+                return self.call(&callee, &args, turbofish(&call.func), want, at_name, at);
+            }
             Some(Entry::Variable(_)) if words.len() == 1 => return Err(no::CALLED.at(at_name)),
             _ => {}
         }
@@ -317,6 +321,17 @@ impl<'a> Converter<'a> {
                 })
             }
         }
+    }
+}
+
+/// What stands in `::<..>` after the name of a function.
+fn turbofish(called: &syn::Expr) -> Option<&syn::AngleBracketedGenericArguments> {
+    match strip(called) {
+        syn::Expr::Path(path) => match &path.path.segments.last()?.arguments {
+            syn::PathArguments::AngleBracketed(given) => Some(given),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

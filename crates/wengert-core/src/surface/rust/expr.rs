@@ -3,6 +3,7 @@
 use super::call::expected;
 use super::item::natural;
 use super::structs::{owned, shared};
+use super::types::Length;
 use super::value::{
     How, Leaf, Len, Place, Ty, Val, binary, call, compare, float, int, named, negated, not, truth,
 };
@@ -187,6 +188,7 @@ impl<'a> Converter<'a> {
                 while let Ty::Array(elem, len) = inner {
                     dims.push(match len {
                         Len::Fixed(n) => int(*n as i64, at),
+                        Len::Param(k) => self.constant_parameter(*k, at),
                         _ => int(1, at),
                     });
                     inner = elem;
@@ -229,9 +231,11 @@ impl<'a> Converter<'a> {
                 return self.array_of(&elements, want, Len::Fixed(elements.len()), at);
             }
             E::Repeat(repeat) => {
-                let n = self.constant_length(&repeat.len)?;
-                let count = int(n as i64, at);
-                return self.repeated(&repeat.expr, count, Len::Fixed(n), want, at);
+                let (count, len) = match self.array_length(&repeat.len)? {
+                    Length::Known(n) => (int(n as i64, at), Len::Fixed(n)),
+                    Length::Param(k, _) => (self.constant_parameter(k, at), Len::Param(k)),
+                };
+                return self.repeated(&repeat.expr, count, len, want, at);
             }
             E::Field(field) => return self.field(field, at),
             E::MethodCall(method) => return self.method(method, want, at),

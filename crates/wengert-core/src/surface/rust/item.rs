@@ -214,12 +214,20 @@ impl<'a> Converter<'a> {
                 return Err(construct.at(at));
             }
         }
-        if let Some(p) =
-            sig.generics.params.iter().find(|p| !matches!(p, syn::GenericParam::Lifetime(_)))
-        {
-            let at = self.at(p);
-            return Err(no::GENERICS.at(at));
-        }
+        let constants = self.constant_parameters(&sig.generics)?;
+        let names = constants.iter().map(|p| (p.name.clone(), p.name.clone()));
+        let around = std::mem::replace(&mut self.constants, names.collect());
+        let signature = self.signature_with(constants, attrs, sig);
+        self.constants = around;
+        signature
+    }
+
+    fn signature_with(
+        &mut self,
+        constants: Vec<SignatureParam>,
+        attrs: &'a [syn::Attribute],
+        sig: &'a syn::Signature,
+    ) -> Made<Signature> {
         self.attributes(attrs)?;
         let mut params = Vec::new();
         for (k, input) in sig.inputs.iter().enumerate() {
@@ -244,8 +252,9 @@ impl<'a> Converter<'a> {
                 return Err(no::NONDIFF_OPTIONS.at(at));
             }
             let span = self.at(&typed.pat);
-            params.push(SignatureParam { name, span, ty, mode, nondiff });
+            params.push(SignatureParam { name, span, ty, mode, nondiff, constant: false });
         }
+        params.extend(constants);
         let result = match &sig.output {
             syn::ReturnType::Default => RustType::Unit,
             syn::ReturnType::Type(_, ty) => {
@@ -270,7 +279,7 @@ impl<'a> Converter<'a> {
         }
         let (ty, mode) = self.passed_type(&receiver.ty)?;
         let nondiff = receiver.attrs.iter().any(|a| a.path().is_ident("nondiff"));
-        Ok(SignatureParam { name: "self".into(), span, ty, mode, nondiff })
+        Ok(SignatureParam { name: "self".into(), span, ty, mode, nondiff, constant: false })
     }
 
     /// Attributes that change nothing about what a function computes.
@@ -309,6 +318,7 @@ impl<'a> Converter<'a> {
     /// Converts a function that has been declared.
     pub(super) fn function(&mut self, f: Source<'a>, callee: &Callee) -> Made<()> {
         let owner = std::mem::replace(&mut self.owner, callee.signature.owner.clone());
+        let constants = std::mem::take(&mut self.constants);
         let scopes = self.scopes.clone();
         let around = std::mem::take(&mut self.around);
         let blocks = std::mem::take(&mut self.blocks);
@@ -337,7 +347,7 @@ impl<'a> Converter<'a> {
         self.taken = taken.into_iter().chain(inner).collect();
         (self.scopes, self.around, self.blocks) = (scopes, around, blocks);
         (self.prologue, self.current) = (prologue, current);
-        (self.learned, self.owner) = (learned, owner);
+        (self.learned, self.owner, self.constants) = (learned, owner, constants);
         result
     }
 
@@ -395,6 +405,18 @@ impl<'a> Converter<'a> {
         callee: &Callee,
         params: &mut Vec<Param>,
     ) -> Made<()> {
+        // Types of the body refer to them.
+        self.constants.clear();
+        let mut after = Vec::new();
+        for param in callee.signature.params.iter().filter(|p| p.constant) {
+            let val = self.parameter(param, &param.name, &param.ty, &mut after);
+            for leaf in val.leaves() {
+                if let ExprKind::Name(name) = &leaf.e.kind {
+                    self.constants.push((param.name.clone(), name.clone()));
+                }
+            }
+            self.scopes.set(&param.name, Entry::Variable(val));
+        }
         for (input, param) in sig.inputs.iter().zip(&callee.signature.params) {
             let span = param.span;
             let val = self.parameter(param, &param.name, &param.ty, params);
@@ -446,6 +468,7 @@ impl<'a> Converter<'a> {
                 pattern => self.bind(pattern, val)?,
             }
         }
+        params.extend(after);
         Ok(())
     }
 

@@ -200,6 +200,7 @@ impl<'a> Converter<'a> {
         def: &Arc<RustStruct>,
         method: &'a syn::ExprMethodCall,
         evaluated: Option<Val<'a>>,
+        want: Option<&Ty>,
         at: Span,
     ) -> Made<Val<'a>> {
         let name = method.method.to_string();
@@ -233,7 +234,9 @@ impl<'a> Converter<'a> {
             }
         };
         let args: Vec<&'a syn::Expr> = method.args.iter().collect();
-        self.call_with(&callee, Some((receiver, at_receiver)), &args, at_name, at)
+        let lengths = self.turbofish_of(&callee, method.turbofish.as_ref())?;
+        let receiver = Some((receiver, at_receiver));
+        self.call_with(&callee, receiver, &args, lengths, want, at_name, at)
     }
 
     /// Whether a method call is one of a struct, as far as that is evident before it is evaluated.

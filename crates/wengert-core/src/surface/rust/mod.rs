@@ -27,7 +27,7 @@
 //! - Products and sums may be fused, which rounds once where Rust rounds twice.
 //! - What a panic says is the text of its first argument, without values in it.
 //!
-//! Reading order: `spans`, `types`, `value`, `scope`; `item`, `structs`, `methods`, `stmt`, `pattern`, `place`, `expr`, `number`, `cast`,
+//! Reading order: `spans`, `types`, `value`, `scope`; `item`, `generic`, `structs`, `methods`, `stmt`, `pattern`, `place`, `expr`, `number`, `cast`,
 //! `array`, `mac`; `flow`, `labels`, `sequence`, `fold`, `closure`, `call`; `no` (what is refused).
 
 mod array;
@@ -38,6 +38,7 @@ mod constants;
 mod expr;
 mod flow;
 mod fold;
+mod generic;
 mod item;
 mod labels;
 mod mac;
@@ -65,7 +66,7 @@ pub use spans::Spans;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 pub use structs::{Known, RustField, RustStruct, written};
-pub use types::{IntKind, Mode, RustType, Signature, SignatureParam, is_builtin};
+pub use types::{IntKind, Length, Mode, RustType, Signature, SignatureParam, is_builtin};
 use value::Ty;
 
 type Made<T> = Result<T, Diagnostic>;
@@ -156,6 +157,8 @@ struct Converter<'a> {
     /// The structs found so far.
     structs: HashMap<String, Arc<RustStruct>>,
     methods: Methods<'a>,
+    /// The constant parameters of the function: their names, and those in the tree.
+    constants: Vec<(String, String)>,
     /// What `Self` is.
     owner: Option<Arc<RustStruct>>,
     /// Every identifier of the text and every name made so far.
@@ -189,6 +192,7 @@ impl<'a> Converter<'a> {
             scopes: Scopes::default(),
             structs: HashMap::new(),
             methods: Methods::default(),
+            constants: Vec::new(),
             owner: None,
             taken: BTreeSet::new(),
             functions: Vec::new(),

@@ -31,7 +31,9 @@ catalogue! {
     EXTERN "functions of another language cannot be differentiated"
         => "remove `extern`, and write the body in Rust";
     GENERICS "type parameters are not supported"
-        => "write the types out, such as `f64` and `&[f64]`";
+        => "write the types out, such as `f64` and `&[f64]`; lengths can be parameters: `const N: usize`";
+    CONSTANT_PARAMETER "constant parameters are supported for lengths"
+        => "write `const N: usize`, and pass other values as parameters";
     SELF "this stands in no `impl`"
         => "put `#[differentiable]` before the `impl`, instead of before its functions";
     ATTRIBUTE "this attribute may change what the function means"

@@ -123,7 +123,7 @@ impl<'a> Converter<'a> {
     ) -> Made<Val<'a>> {
         let name = method.method.to_string();
         if let Some(def) = self.struct_before(&method.receiver) {
-            return self.struct_method(&def, method, None, at);
+            return self.struct_method(&def, method, None, want, at);
         }
         if super::fold::consumes(&name, method.args.len()) && self.is_sequence(&method.receiver) {
             return self.consumed(method, &name, want, at);
@@ -153,7 +153,7 @@ impl<'a> Converter<'a> {
             val @ Val::Tuple(_) if name == "clone" => return Ok(self.cloned(val, at)),
             Val::Struct(def, all) => {
                 let val = Val::Struct(def.clone(), all);
-                return self.struct_method(&def, method, Some(val), at);
+                return self.struct_method(&def, method, Some(val), want, at);
             }
             other => {
                 let at = self.at(&*method.receiver);

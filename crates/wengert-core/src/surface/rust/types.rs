@@ -86,6 +86,24 @@ impl IntKind {
     }
 }
 
+/// The length in the type of an array.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Length {
+    /// A number.
+    Known(usize),
+    /// The constant parameter of this number and name.
+    Param(usize, String),
+}
+
+impl std::fmt::Display for Length {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Length::Known(n) => write!(f, "{n}"),
+            Length::Param(_, name) => f.write_str(name),
+        }
+    }
+}
+
 /// A type of a parameter or a result.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RustType {
@@ -102,7 +120,7 @@ pub enum RustType {
     /// `Vec<T>`
     Vec(Box<RustType>),
     /// `[T; N]`
-    Array(Box<RustType>, usize),
+    Array(Box<RustType>, Length),
     /// `(A, B)`
     Tuple(Vec<RustType>),
     /// A struct.
@@ -163,7 +181,8 @@ impl RustType {
             RustType::Bool => Ty::Bool,
             RustType::Slice(e) => Ty::Array(Box::new(e.ty()), Len::Slice),
             RustType::Vec(e) => Ty::Array(Box::new(e.ty()), Len::Vec),
-            RustType::Array(e, n) => Ty::Array(Box::new(e.ty()), Len::Fixed(*n)),
+            RustType::Array(e, Length::Known(n)) => Ty::Array(Box::new(e.ty()), Len::Fixed(*n)),
+            RustType::Array(e, Length::Param(k, _)) => Ty::Array(Box::new(e.ty()), Len::Param(*k)),
             RustType::Tuple(all) => Ty::Tuple(all.iter().map(RustType::ty).collect()),
             RustType::Struct(def) => Ty::Struct(def.clone()),
             RustType::Unit => Ty::Unit,
@@ -195,6 +214,8 @@ pub struct SignatureParam {
     pub mode: Mode,
     /// Whether it is marked `#[nondiff]`.
     pub nondiff: bool,
+    /// Whether it is a constant parameter, `const N: usize`: they come after all others.
+    pub constant: bool,
 }
 
 /// The Rust types of a function.
@@ -263,8 +284,8 @@ impl Converter<'_> {
             syn::Type::Array(array) => {
                 let elem = self.rust_type(&array.elem)?;
                 let elem = self.element(elem, at)?;
-                let n = self.constant_length(&array.len)?;
-                return Ok(RustType::Array(Box::new(elem), n));
+                let length = self.array_length(&array.len)?;
+                return Ok(RustType::Array(Box::new(elem), length));
             }
             syn::Type::Path(path) if path.qself.is_none() => return self.path_type(&path.path, at),
             syn::Type::Slice(_) => no::BARE_SLICE.at(at),

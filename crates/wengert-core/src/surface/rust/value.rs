@@ -32,6 +32,8 @@ pub(super) enum Len {
     Slice,
     Vec,
     Fixed(usize),
+    /// As long as a constant parameter of the function says, the one of this number.
+    Param(usize),
 }
 
 impl Ty {
@@ -87,7 +89,7 @@ impl Ty {
 
     /// Whether a value of it is copied, not moved.
     pub(super) fn copies(&self) -> bool {
-        matches!(self, Ty::Array(elem, Len::Fixed(_)) if elem.is_scalar() || elem.copies())
+        matches!(self, Ty::Array(elem, Len::Fixed(_) | Len::Param(_)) if elem.is_scalar() || elem.copies())
     }
 
     /// The type both are of.
@@ -101,6 +103,8 @@ impl Ty {
             (Ty::Array(a, m), Ty::Array(b, n)) => {
                 let len = match (m, n) {
                     (Len::Fixed(m), Len::Fixed(n)) if m != n => return None,
+                    (Len::Param(m), Len::Param(n)) if m != n => return None,
+                    (Len::Fixed(_), Len::Param(_)) | (Len::Param(_), Len::Fixed(_)) => return None,
                     (Len::Slice, _) | (_, Len::Slice) => Len::Slice,
                     (m, _) => *m,
                 };
@@ -127,6 +131,7 @@ impl Ty {
             Ty::Array(elem, Len::Slice) => format!("[{}]", elem.shown()),
             Ty::Array(elem, Len::Vec) => format!("Vec<{}>", elem.shown()),
             Ty::Array(elem, Len::Fixed(n)) => format!("[{}; {n}]", elem.shown()),
+            Ty::Array(elem, Len::Param(_)) => format!("[{}; _]", elem.shown()),
             Ty::Tuple(all) => {
                 let all: Vec<String> = all.iter().map(Ty::shown).collect();
                 format!("({})", all.join(", "))
