@@ -67,6 +67,8 @@ pub enum FaultKind {
     Folder(Arc<str>),
     /// A loop was taken back and came out too far from where it had been.
     Drift(Arc<str>),
+    /// A call of a function that is declared and is somewhere else.
+    External(Arc<str>),
     /// The user interrupted the run.
     Interrupted,
 }
@@ -190,6 +192,9 @@ impl Fault {
             FaultKind::Budget { why, .. } | FaultKind::Folder(why) | FaultKind::Drift(why) => {
                 why.to_string()
             }
+            FaultKind::External(name) => {
+                format!("`@{name}` is declared and has no body here")
+            }
             FaultKind::Interrupted => "interrupted".into(),
         }
     }
@@ -277,6 +282,11 @@ impl Fault {
                     "store a state every so many steps with `--invert-every`, or allow more with `--invert-within`",
                 ),
             ),
+            FaultKind::External(_) => (
+                "external-function",
+                "this call",
+                Some("give it a body: `func` in the place of `extern`"),
+            ),
             FaultKind::Interrupted => (
                 "interrupted",
                 "while running this",
@@ -326,7 +336,8 @@ mod tests {
                 }
                 FaultKind::Budget { .. } => FaultKind::Folder("no space left".into()),
                 FaultKind::Folder(_) => FaultKind::Drift("too far".into()),
-                FaultKind::Drift(_) => FaultKind::Interrupted,
+                FaultKind::Drift(_) => FaultKind::External("f".into()),
+                FaultKind::External(_) => FaultKind::Interrupted,
                 FaultKind::Interrupted => break,
             });
         }
