@@ -3,6 +3,7 @@
 //! The interpreter and compiled code report the same faults: what happened, where in the source, and
 //! in which iteration of which loop.
 
+use crate::ahead::RunError;
 use crate::span::{Diagnostic, Span};
 use std::sync::Arc;
 
@@ -69,6 +70,8 @@ pub enum FaultKind {
     Drift(Arc<str>),
     /// A call of a function that is declared and is somewhere else.
     External(Arc<str>),
+    /// A fault of a function that is somewhere else, as it is told there.
+    Elsewhere(Arc<RunError>),
     /// The user interrupted the run.
     Interrupted,
 }
@@ -195,6 +198,7 @@ impl Fault {
             FaultKind::External(name) => {
                 format!("`@{name}` is declared and has no body here")
             }
+            FaultKind::Elsewhere(error) => error.to_string(),
             FaultKind::Interrupted => "interrupted".into(),
         }
     }
@@ -287,6 +291,9 @@ impl Fault {
                 "this call",
                 Some("give it a body: `func` in the place of `extern`"),
             ),
+            FaultKind::Elsewhere(_) => {
+                ("elsewhere", "this call", Some("see the line of the function that was called"))
+            }
             FaultKind::Interrupted => (
                 "interrupted",
                 "while running this",
@@ -337,7 +344,12 @@ mod tests {
                 FaultKind::Budget { .. } => FaultKind::Folder("no space left".into()),
                 FaultKind::Folder(_) => FaultKind::Drift("too far".into()),
                 FaultKind::Drift(_) => FaultKind::External("f".into()),
-                FaultKind::External(_) => FaultKind::Interrupted,
+                FaultKind::External(_) => {
+                    let (kind, span, iterations) = (FaultKind::Overflow, Span::default(), vec![]);
+                    let fault = Box::new(Fault { kind, span, iterations });
+                    FaultKind::Elsewhere(Arc::new(RunError::new(fault, "f.rs", "3:5")))
+                }
+                FaultKind::Elsewhere(_) => FaultKind::Interrupted,
                 FaultKind::Interrupted => break,
             });
         }

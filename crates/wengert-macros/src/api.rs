@@ -3,6 +3,8 @@
 //! Each takes and gives Rust's own types, and hands numbers and arrays to a printed program. They are built from the
 //! signature alone.
 
+pub(crate) mod calls;
+
 use crate::expand::{Program, Programs};
 use crate::types::{self, given, made, owned, passed, tuple, written};
 use quote::ToTokens;
@@ -13,7 +15,7 @@ use wengert_core::surface::rust::{Mode, RustType, Signature, SignatureParam};
 /// A number or an array among the parameters.
 pub(crate) struct Leaf {
     pub(crate) ty: RustType,
-    mode: Mode,
+    pub(crate) mode: Mode,
     /// How it is reached from the parameter: nothing, or `.0`.
     path: String,
     /// The parameter.
@@ -92,6 +94,8 @@ pub(crate) fn module(
         }
         api.jacobian();
     }
+    let calls = calls::callable(programs);
+    let declared = calls::declared(&programs.outside);
     let visibility = visibility.to_token_stream();
     format!(
         "/// `{name}` and its derivatives.\n\
@@ -100,7 +104,7 @@ pub(crate) fn module(
          use ::wengert::__private::{{Work as __Work, ahead as __a, fastest as __fastest}};\n\
          const __PLACES: &str = \"{places}\";\n\
          fn __told(fault: ::std::boxed::Box<__a::Fault>) -> __a::RunError {{\n\
-         __a::RunError::new(fault, ::std::file!(), __PLACES)\n}}\n{}}}\n\
+         __a::RunError::new(fault, ::std::file!(), __PLACES)\n}}\n{}{calls}{declared}}}\n\
          // Where only derivatives are called, the function is still used.\n\
          const _: () = {{ let _ = {name}; }};\n",
         api.text
@@ -147,7 +151,8 @@ impl Api<'_> {
              pub(super) struct Run(pub(super) ({kinds},));\n\
              impl super::__Work for Run {{\ntype Out = __a::Result<{results}>;\n\
              #[inline(always)]\nfn run(self) -> Self::Out {{\nlet args = self.0;\n\
-             let mut tape = __a::Tape::again();\nlet made = {entry}({args});\ntape.leave();\nmade\n}}\n}}\n{text}}}\n"
+             let mut tape = __a::Tape::again();\nlet made = {entry}({args});\ntape.leave();\nmade\n}}\n}}\n{text}{}}}\n",
+            calls::entry(program)
         )
         .unwrap_or_default();
     }

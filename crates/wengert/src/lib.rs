@@ -75,7 +75,7 @@ pub use explain::{explain, explanations};
 pub use value::Value;
 pub use wengert_checkpoint as checkpoint;
 pub use wengert_checkpoint::Precision;
-pub use wengert_core::ahead::RunError;
+pub use wengert_core::ahead::{CallSite, RunError};
 pub use wengert_core::fault::{Fault, FaultKind};
 pub use wengert_core::span::{Diagnostic, Span};
 #[cfg(feature = "macros")]

@@ -19,7 +19,8 @@ pub use crate::ops::value::{floor_div, floor_mod};
 pub use crate::ops::{ArrayOp, Check, Direction, Prim, Scalar, Transposed};
 pub use array::{Array, Element, compute, dot, fill, nothing, scalar, sum, update};
 pub use faults::{Loops, Result, assertion, at, enter, no_room, overflow, range, trapped, within};
-pub use report::RunError;
+pub use pass::Written;
+pub use report::{CallSite, RunError, left};
 pub use tape::{Tape, Word};
 
 /// The bits of a float, any NaN being the same NaN.

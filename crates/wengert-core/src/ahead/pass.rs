@@ -79,6 +79,11 @@ impl<T: Item, const N: usize> Item for [T; N] {
     }
 }
 
+/// An argument of a function of another module or crate that is a `&mut` there: its final value is among the results. The type
+/// keeps it apart from one that is only read.
+#[derive(Clone, Copy, Debug)]
+pub struct Written<T>(pub T);
+
 /// An array of the items of a slice.
 pub fn array<T: Item, const R: usize>(items: &[T]) -> Result<Array<T::Number, R>> {
     let mut dims = vec![items.len()];

@@ -17,6 +17,7 @@ pub mod parse;
 pub mod pieces;
 pub mod print;
 mod ranges;
+mod reached;
 mod same;
 mod spell;
 pub mod types;

@@ -52,7 +52,8 @@ impl<'a> Converter<'a> {
             return Err(errors);
         }
         let module = Module { functions: self.functions, constants: Vec::new() };
-        Ok(Parsed { module, signatures: self.signatures })
+        let outside = self.outside.unwrap_or_default();
+        Ok(Parsed { module, signatures: self.signatures, outside })
     }
 
     /// Names the items of a text or a block.

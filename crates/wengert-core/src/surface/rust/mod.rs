@@ -28,7 +28,7 @@
 //! - What a panic says is the text of its first argument, without values in it.
 //!
 //! Reading order: `spans`, `types`, `value`, `scope`; `item`, `stmt`, `pattern`, `place`, `expr`, `number`, `cast`,
-//! `array`, `mac`; `flow`, `labels`, `sequence`, `fold`, `closure`, `call`; `no` (what is refused).
+//! `array`, `mac`; `flow`, `labels`, `sequence`, `fold`, `closure`, `call`, `external`; `no` (what is refused).
 
 mod array;
 mod call;
@@ -36,6 +36,7 @@ mod cast;
 mod closure;
 mod constants;
 mod expr;
+mod external;
 mod flow;
 mod fold;
 mod item;
@@ -55,6 +56,7 @@ mod value;
 
 use crate::span::{Diagnostic, Span};
 use crate::surface::tree::{Function, MAX_DEPTH, Module, Stmt};
+pub use external::Outside;
 use labels::Around;
 use mac::Macros;
 use scope::Scopes;
@@ -72,6 +74,8 @@ pub struct Parsed {
     pub module: Module,
     /// The Rust types of its functions, those inside other functions left out.
     pub signatures: Vec<Signature>,
+    /// The functions that they call and that are somewhere else.
+    pub outside: Vec<Outside>,
 }
 
 impl Parsed {
@@ -110,14 +114,17 @@ pub fn parse(source: &str) -> Result<Parsed, Vec<Diagnostic>> {
     Converter::new(&mut spans, &macros).file(&file.items)
 }
 
-/// Converts functions and constants, as a macro is given them. Spans are numbers of the table `spans`.
+/// Converts functions and constants, as a macro is given them. Spans are numbers of the table `spans`. What they call may be somewhere
+/// else: [`Parsed::outside`].
 ///
 /// # Errors
 ///
 /// What cannot be differentiated: one error for each function.
 pub fn convert(items: &[syn::Item], spans: &mut Spans) -> Result<Parsed, Vec<Diagnostic>> {
     let macros = Macros::of(items);
-    Converter::new(spans, &macros).file(items)
+    let mut converter = Converter::new(spans, &macros);
+    converter.outside = Some(Vec::new());
+    converter.file(items)
 }
 
 /// The state of the walk.
@@ -130,6 +137,8 @@ struct Converter<'a> {
     /// The functions made so far.
     functions: Vec<Function>,
     signatures: Vec<Signature>,
+    /// Functions that are called and are somewhere else, where there may be such.
+    outside: Option<Vec<Outside>>,
     /// The blocks being filled, outermost first.
     blocks: Vec<Vec<Stmt>>,
     /// What `break`, `continue` and `return` leave, outermost first.
@@ -156,6 +165,7 @@ impl<'a> Converter<'a> {
             taken: BTreeSet::new(),
             functions: Vec::new(),
             signatures: Vec::new(),
+            outside: None,
             blocks: Vec::new(),
             around: Vec::new(),
             current: None,
