@@ -70,6 +70,8 @@ pub enum FaultKind {
     Drift(Arc<str>),
     /// A call of a function that is declared and is somewhere else.
     External(Arc<str>),
+    /// A derivative that the author of a function does not give, in words.
+    NoDerivative(Arc<str>),
     /// A fault of a function that is somewhere else, as it is told there.
     Elsewhere(Arc<RunError>),
     /// The user interrupted the run.
@@ -192,9 +194,10 @@ impl Fault {
                 format!("there is not enough memory for an array of {more}{bytes} bytes")
             }
             FaultKind::NoAddresses => "there are no addresses left for a tape".into(),
-            FaultKind::Budget { why, .. } | FaultKind::Folder(why) | FaultKind::Drift(why) => {
-                why.to_string()
-            }
+            FaultKind::Budget { why, .. }
+            | FaultKind::Folder(why)
+            | FaultKind::Drift(why)
+            | FaultKind::NoDerivative(why) => why.to_string(),
             FaultKind::External(name) => {
                 format!("`@{name}` is declared and has no body here")
             }
@@ -291,6 +294,11 @@ impl Fault {
                 "this call",
                 Some("give it a body: `func` in the place of `extern`"),
             ),
+            FaultKind::NoDerivative(_) => (
+                "no-derivative",
+                "this call",
+                Some("use another mode, or give that derivative as well"),
+            ),
             FaultKind::Elsewhere(_) => {
                 ("elsewhere", "this call", Some("see the line of the function that was called"))
             }
@@ -349,7 +357,8 @@ mod tests {
                     let fault = Box::new(Fault { kind, span, iterations });
                     FaultKind::Elsewhere(Arc::new(RunError::new(fault, "f.rs", "3:5")))
                 }
-                FaultKind::Elsewhere(_) => FaultKind::Interrupted,
+                FaultKind::Elsewhere(_) => FaultKind::NoDerivative("none".into()),
+                FaultKind::NoDerivative(_) => FaultKind::Interrupted,
                 FaultKind::Interrupted => break,
             });
         }

@@ -563,7 +563,7 @@ impl Api<'_> {
 }
 
 /// The type of a value in programs.
-fn kind(ty: Type) -> String {
+pub(crate) fn kind(ty: Type) -> String {
     match ty {
         Type::F64 => "f64".into(),
         Type::F32 => "f32".into(),

@@ -1,13 +1,14 @@
-//! `#[differentiable]` for crate `wengert`, which re-exports it and says how it is used.
+//! `#[differentiable]` and `#[derivative]` for crate `wengert`, which re-exports them and says how they are used.
 //!
 //! The attribute is given the tokens of a function. They go the way of every program: surface tree, IR, derivatives
 //! ([`expand`]); what comes out is printed as Rust, and functions around it take and give Rust's own types ([`api`],
-//! [`types`]). What cannot be differentiated becomes a compile error at its place ([`errors`]).
+//! [`types`]). Derivatives that are written by hand take the same places ([`given`]). What cannot be differentiated becomes a compile error at its place ([`errors`]).
 #![forbid(unsafe_code)]
 
 mod api;
 mod errors;
 mod expand;
+mod given;
 mod options;
 mod types;
 
@@ -23,6 +24,17 @@ pub fn differentiable(
     let options: TokenStream = options.into();
     let item: TokenStream = item.into();
     expanded(options, item.clone()).unwrap_or_else(|errors| errors::tokens(item, &errors)).into()
+}
+
+/// A derivative that is written by hand: see crate `wengert`.
+#[proc_macro_attribute]
+pub fn derivative(
+    options: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    let item: TokenStream = item.into();
+    let made = given::expanded(options.into(), item.clone());
+    made.unwrap_or_else(|errors| errors::tokens(item, &errors)).into()
 }
 
 fn expanded(options: TokenStream, item: TokenStream) -> Result<TokenStream, Vec<syn::Error>> {

@@ -79,7 +79,7 @@ pub use wengert_core::ahead::{CallSite, RunError};
 pub use wengert_core::fault::{Fault, FaultKind};
 pub use wengert_core::span::{Diagnostic, Span};
 #[cfg(feature = "macros")]
-pub use wengert_macros::differentiable;
+pub use wengert_macros::{derivative, differentiable};
 
 /// What the text that `#[differentiable]` makes refers to.
 #[cfg(feature = "macros")]

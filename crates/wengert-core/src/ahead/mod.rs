@@ -18,8 +18,10 @@ pub use crate::ops::kernels::Operand;
 pub use crate::ops::value::{floor_div, floor_mod};
 pub use crate::ops::{ArrayOp, Check, Direction, Prim, Scalar, Transposed};
 pub use array::{Array, Element, compute, dot, fill, nothing, scalar, sum, update};
-pub use faults::{Loops, Result, assertion, at, enter, no_room, overflow, range, trapped, within};
-pub use pass::Written;
+pub use faults::{
+    Loops, Result, assertion, at, enter, no_room, not_given, overflow, range, trapped, within,
+};
+pub use pass::{ByMut, Takes};
 pub use report::{CallSite, RunError, left};
 pub use tape::{Tape, Word};
 

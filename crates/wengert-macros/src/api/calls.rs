@@ -1,8 +1,9 @@
 //! Calls between functions that stand in different modules or crates: how a function can be called, and what it calls.
 //!
-//! Beside the functions for users, the module of a function has those that derivatives of its callers call, hidden and with
-//! fixed names: `__value`, `__jvp`, `__record`, `__reverse`, `__record_jvp`, `__reverse_jvp`. They take and give what
-//! programs do ([`wengert_core::ir::external`]): numbers, arrays by reference, a tape.
+//! Beside the functions for users, the module of a function has a hidden type `__Function` with those that derivatives of its
+//! callers call: `value`, `jvp`, `record`, `reverse`, `record_jvp`, `reverse_jvp`. They take and give what programs do
+//! ([`wengert_core::ir::external`]): numbers, arrays by reference, a tape. What the function takes and gives itself is said once, by
+//! a trait ([`wengert_core::ahead::Takes`]), through which callers reach them.
 //!
 //! What a function calls is behind a trait in its module, one for each function that is called. It is implemented beside the
 //! module, where paths mean what they do in the function itself; so the path keeps the places it has in the source, and what
@@ -11,11 +12,11 @@
 use super::kind;
 use crate::expand::{Program, Programs};
 use crate::types::tuple;
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use wengert_core::ir::{External, Type};
+use wengert_core::ir::{Elem, External, Type};
 use wengert_core::surface::rust::{Outside, Parsed, Spans};
 
 /// The method for a derivative of a function that is somewhere else, by the end of its name in programs.
@@ -59,42 +60,53 @@ pub(super) fn entry(program: &Program) -> String {
     format!("#[inline(always)]\npub(super) fn called({typed}) -> {results} {{ {entry}({args}) }}\n")
 }
 
+/// What says how a function is called: the types of its arguments and results.
+pub(crate) fn takes(params: &[Type], results: &[Type], written: &[usize]) -> String {
+    let args = params.iter().enumerate().map(|(k, ty)| match written.contains(&k) {
+        true => format!("__a::ByMut<{}>, ", kind(*ty)),
+        false => format!("{}, ", kind(*ty)),
+    });
+    let results = tuple(results.iter().map(|ty| kind(*ty)));
+    format!("__a::Takes<({}), {results}>", args.collect::<String>())
+}
+
 /// The functions that derivatives of callers call.
 pub(super) fn callable(programs: &Programs) -> String {
     let mut text = String::new();
-    let written = &programs.written;
-    let mut add = |name: &str, of: &str, program: &Program, takes_all: bool| {
-        let is_written = |k: usize| takes_all && written.contains(&k);
-        let types = program.params.iter().enumerate().map(|(k, (ty, _))| match is_written(k) {
-            true => format!("__a::Written<{}>", passed(*ty)),
-            false => passed(*ty),
-        });
-        let (typed, results) = (parameters(types), given(&program.results));
-        let args = (0..program.params.len()).map(|k| match is_written(k) {
-            true => format!("a{k}.0"),
-            false => format!("a{k}"),
-        });
-        let args = args.collect::<Vec<_>>().join(", ");
+    let mut add = |name: &str, of: &str, program: &Program| {
+        let typed = parameters(program.params.iter().map(|(ty, _)| passed(*ty)));
+        let results = given(&program.results);
+        let args: Vec<String> = (0..program.params.len()).map(|k| format!("a{k}")).collect();
         // Functions of several modules can call each other in a circle, which no one of them sees.
         let depth = if program.calls_outside() { "let _depth = __a::enter()?;\n" } else { "" };
         let _ = write!(
             text,
-            "#[doc(hidden)]\n#[inline(always)]\npub fn __{name}({typed}) -> {results} {{\n\
-             {depth}match __{of}::called({args}) {{ Ok(made) => Ok(made), \
-             Err(fault) => Err(__a::left(fault, ::std::file!(), __PLACES)) }}\n}}\n"
+            "#[inline(always)]\npub fn {name}({typed}) -> {results} {{\n\
+             {depth}match __{of}::called({}) {{ Ok(made) => Ok(made), \
+             Err(fault) => Err(__a::left(fault, ::std::file!(), __PLACES)) }}\n}}\n",
+            args.join(", ")
         );
     };
-    add("value", "value", &programs.value, true);
-    let Some(called) = &programs.called else { return text };
-    match (&called.jvp, &programs.derivatives) {
-        (Some(jvp), _) => add("jvp", "called_jvp", jvp, true),
-        (None, Some(derivatives)) => add("jvp", "jvp", &derivatives.jvp, true),
-        (None, None) => {}
+    add("value", "value", &programs.value);
+    if let Some(called) = &programs.called {
+        match (&called.jvp, &programs.derivatives) {
+            (Some(jvp), _) => add("jvp", "called_jvp", jvp),
+            (None, Some(derivatives)) => add("jvp", "jvp", &derivatives.jvp),
+            (None, None) => {}
+        }
+        add("record", "record", &called.record);
+        add("reverse", "reverse", &called.reverse);
+        add("record_jvp", "record_jvp", &called.record_jvp);
+        add("reverse_jvp", "reverse_jvp", &called.reverse_jvp);
     }
-    add("record", "record", &called.record, true);
-    add("reverse", "reverse", &called.reverse, false);
-    add("record_jvp", "record_jvp", &called.record_jvp, true);
-    add("reverse_jvp", "reverse_jvp", &called.reverse_jvp, false);
+    let params: Vec<Type> =
+        programs.value.params.iter().map(|(ty, _)| *ty).filter(|ty| *ty != Type::Tape).collect();
+    let takes = takes(&params, &programs.value.results, &programs.written);
+    let mut text = format!(
+        "#[doc(hidden)]\npub struct __Function;\n\
+         impl {takes} for __Function {{ type Function = __Function; }}\n\
+         impl __Function {{\n{text}}}\n"
+    );
     for (name, program) in programs.all().into_iter().filter(|(name, _)| is_called_only(name)) {
         let _ = write!(
             text,
@@ -123,8 +135,13 @@ fn by_number(outside: &[External]) -> BTreeMap<usize, Vec<(String, &External)>> 
 }
 
 fn head(method: &str, external: &External) -> String {
-    let typed = parameters(external.params.iter().map(|ty| passed(*ty)));
-    format!("fn {method}({typed}) -> {}", given(&external.results))
+    head_of(method, &external.params, &external.results).replacen("pub ", "", 1)
+}
+
+/// The beginning of a function that takes and gives these.
+pub(crate) fn head_of(name: &str, params: &[Type], results: &[Type]) -> String {
+    let typed = parameters(params.iter().map(|ty| passed(*ty)));
+    format!("pub fn {name}({typed}) -> {}", given(results))
 }
 
 /// The traits for what is called.
@@ -155,24 +172,24 @@ pub(crate) fn outside(
             Some(places) => places,
             None => (Span::call_site(), Span::call_site()),
         };
-        let path = placed(called.path.parse()?, &mut |k, n| if k + 1 < n { first } else { last });
+        let path = placed(called.path.parse()?, |k, n| if k + 1 < n { first } else { last });
+        let types = |all: &[(Elem, usize)]| -> Vec<Type> {
+            all.iter().map(|(elem, rank)| Type::of(*elem, *rank)).collect()
+        };
+        let e = &called.external;
+        let (params, mut results) = (types(&e.params), types(&e.results));
+        results.extend(e.written.iter().map(|k| params[*k]));
+        let takes = full(&self::takes(&params, &results, &e.written))?;
+        let entry = Ident::new("__Function", last);
+        let function = quote!(<#path::#entry as #takes>::Function);
         let mut made = TokenStream::new();
         for (method, external) in methods {
-            let takes_all = !method.starts_with("reverse");
-            let args = external.params.iter().enumerate().map(|(k, _)| {
-                match takes_all && called.external.written.contains(&k) {
-                    true => format!("::wengert::__private::ahead::Written(a{k})"),
-                    false => format!("a{k}"),
-                }
-            });
-            let args: TokenStream = args.collect::<Vec<_>>().join(", ").parse()?;
-            let args = placed(args, &mut |_, _| last);
-            let mut group = Group::new(proc_macro2::Delimiter::Parenthesis, args);
-            group.set_span(last);
-            let entry = Ident::new(&format!("__{method}"), last);
-            let head = head(&method, external).replace("__a::", "::wengert::__private::ahead::");
-            let head: TokenStream = head.parse()?;
-            made.extend(quote! { #[inline(always)] #head { #path::#entry #group } });
+            let args: Vec<String> = (0..external.params.len()).map(|k| format!("a{k}")).collect();
+            let args: TokenStream = args.join(", ").parse()?;
+            let head = full(&head(&method, external))?;
+            let method = Ident::new(&method, last);
+            let call = quote!(<#function>::#method(#args));
+            made.extend(quote! { #[inline(always)] #head { #call } });
         }
         let of = Ident::new(&format!("__Outside{number}"), Span::call_site());
         all.extend(quote! {
@@ -184,15 +201,16 @@ pub(crate) fn outside(
     Ok(all)
 }
 
+/// Text outside the module, where nothing is in use.
+pub(crate) fn full(text: &str) -> Result<TokenStream, proc_macro2::LexError> {
+    text.replace("__a::", "::wengert::__private::ahead::").parse()
+}
+
 /// Tokens with other places, by their number and how many there are.
-fn placed(tokens: TokenStream, place: &mut dyn FnMut(usize, usize) -> Span) -> TokenStream {
+fn placed(tokens: TokenStream, place: impl Fn(usize, usize) -> Span) -> TokenStream {
     let all: Vec<TokenTree> = tokens.into_iter().collect();
     let n = all.len();
     let placed = all.into_iter().enumerate().map(|(k, mut token)| {
-        if let TokenTree::Group(group) = &token {
-            let inner = placed(group.stream(), &mut |_, _| place(k, n));
-            token = TokenTree::Group(Group::new(group.delimiter(), inner));
-        }
         token.set_span(place(k, n));
         token
     });

@@ -84,9 +84,16 @@ impl<'a> Converter<'a> {
             let span = self.at(*arg);
             let val = self.expr(arg, None)?;
             let mode = self.mode_of(arg, &val);
-            let Some(ty) = rust_type(&val.ty()) else {
+            let known = rust_type(&val.ty()).filter(|_| !matches!(val, Val::Closure(_)));
+            let Some(ty) = known else {
                 return Err(Diagnostic::new("type", format!("this cannot be given to `{shown}`"))
-                    .label(span, format!("this is `{}`", val.ty().shown()))
+                    .label(
+                        span,
+                        match &val {
+                            Val::Closure(_) => "this is a closure".into(),
+                            val => format!("this is `{}`", val.ty().shown()),
+                        },
+                    )
                     .help("give it numbers, truth values, arrays of them, and tuples"));
             };
             params.push(SignatureParam { name: format!("{k}"), span, ty, mode, nondiff: false });

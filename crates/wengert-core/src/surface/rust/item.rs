@@ -157,7 +157,7 @@ impl<'a> Converter<'a> {
     }
 
     /// The types of a function.
-    fn signature(&mut self, f: &'a syn::ItemFn) -> Made<Signature> {
+    pub(super) fn signature(&mut self, f: &syn::ItemFn) -> Made<Signature> {
         let sig = &f.sig;
         let refused = [
             (sig.asyncness.is_some(), no::ASYNC),

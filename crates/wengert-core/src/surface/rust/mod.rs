@@ -127,6 +127,16 @@ pub fn convert(items: &[syn::Item], spans: &mut Spans) -> Result<Parsed, Vec<Dia
     converter.file(items)
 }
 
+/// The types of a function, whose body is not looked at. Spans are numbers of the table `spans`.
+///
+/// # Errors
+///
+/// A type that programs do not have.
+pub fn signature(function: &syn::ItemFn, spans: &mut Spans) -> Result<Signature, Diagnostic> {
+    let macros = Macros::of(&[]);
+    Converter::new(spans, &macros).signature(function)
+}
+
 /// The state of the walk.
 struct Converter<'a> {
     spans: &'a mut Spans,
