@@ -6,8 +6,10 @@ mod nested;
 use nested::verified;
 use wengert_core::check::{Engine, Interpreter, bits};
 use wengert_core::fault::FaultKind;
+use wengert_core::generate::program::{Program, program};
 use wengert_core::interp::Val;
-use wengert_core::ir::{Func, Module, Type, parse};
+use wengert_core::ir::{Builder, External, Func, Module, Op, Type, parse};
+use wengert_core::ops::Scalar;
 use wengert_core::transform::{derivative, jvp, pipeline, vjp};
 
 /// A function that is called, and one that calls it.
@@ -124,16 +126,16 @@ fn floats(func: &Func) -> Vec<usize> {
 }
 
 /// The callee and all that derivatives of its callers call.
-fn everything(callee: &Module) -> Vec<Func> {
+fn everything(callee: &Module, name: &str) -> Vec<Func> {
     let tangent = |module: &Module, name: &str| {
         jvp::in_module(module, name, &floats(module.func(name).unwrap()), 1).unwrap()
     };
-    let reversed = vjp::callee_in_module(callee, "g").unwrap();
+    let reversed = vjp::callee_in_module(callee, name).unwrap();
     let mut all = Vec::<Func>::new();
     for module in [
-        tangent(callee, "g"),
-        tangent(&reversed, "g.call.record"),
-        tangent(&reversed, "g.call.reverse"),
+        tangent(callee, name),
+        tangent(&reversed, &format!("{name}.call.record")),
+        tangent(&reversed, &format!("{name}.call.reverse")),
         reversed,
     ] {
         verified(&module);
@@ -193,7 +195,7 @@ fn two_modules_are_as_one() {
     for Case { callee, declared, caller, args, apart_anyway } in cases() {
         let one = prepared(&format!("{caller}\n{callee}"), "f");
         let two = prepared(&format!("{declared}\n{caller}"), "f");
-        let bodies = everything(&prepared(callee, "g"));
+        let bodies = everything(&prepared(callee, "g"), "g");
         let wrt = floats(one.func("f").unwrap());
         type Make = fn(&Module, &[usize]) -> Module;
         let modes: [(&str, Make); 4] = [
@@ -223,7 +225,7 @@ fn two_modules_are_as_one() {
 fn several_directions() {
     let Case { callee, declared, caller, args, .. } = cases().remove(0);
     let two = prepared(&format!("{declared}\n{caller}"), "f");
-    let bodies = everything(&prepared(callee, "g"));
+    let bodies = everything(&prepared(callee, "g"), "g");
     let apart = linked(jvp::in_module(&two, "f", &[0, 1], 3).unwrap(), &bodies);
     let once = linked(jvp::in_module(&two, "f", &[0, 1], 1).unwrap(), &bodies);
     let given = extended(&args, &apart, "f.jvp3");
@@ -240,4 +242,132 @@ fn what_is_not_there_is_not_run() {
     let module = parse::module("extern @g(f64) -> (f64)").unwrap();
     let fault = Interpreter::default().call(&module, "g", &[Val::f64(1.0)]).unwrap_err();
     assert_eq!(fault.kind, FaultKind::External("g".into()));
+}
+
+/// Random programs: the functions that they call are taken for functions that are somewhere else. Values have the same bits
+/// where nothing is fused; `WENGERT_PROGRAMS` says how many there are.
+#[test]
+fn random_programs_in_two_modules() {
+    let number = std::env::var("WENGERT_PROGRAMS").ok().and_then(|n| n.parse().ok());
+    let (mut compared, mut faults) = (0, 0);
+    for seed in 1.. {
+        if compared >= number.unwrap_or(40) {
+            break;
+        }
+        let Program { func, callees, args } = program(seed);
+        let mut one = Module::of(func.clone());
+        one.funcs.extend(callees.iter().cloned());
+        let mut two = Module::of(func.clone());
+        two.externals.extend(callees.iter().map(|callee| External {
+            name: callee.name.clone(),
+            params: callee.param_types(),
+            results: callee.results.clone(),
+            jvp: true,
+            vjp: true,
+        }));
+        let name = &*func.name;
+        let (one, two) = (ready(&one, name), ready(&two, name));
+        // What is not called, or has no part in derivatives, says nothing.
+        if two.externals.is_empty() {
+            continue;
+        }
+        let together = Module { funcs: callees.clone(), ..Module::default() };
+        let bodies: Vec<Func> =
+            callees.iter().flat_map(|callee| reading(&together, &callee.name)).collect();
+        let wrt = floats(&func);
+        let first = Interpreter::default().call(&one, name, &args);
+        // Seeds have the shapes of results, tangents those of arguments.
+        let is_float = |v: &&Val| match v {
+            Val::Scalar(x) => x.elem().is_float(),
+            Val::Array(x) => x.elem().is_float(),
+            Val::Tape(_) => false,
+        };
+        let seeds: Vec<Val> =
+            first.iter().flatten().filter(is_float).enumerate().map(|(k, v)| like(v, k)).collect();
+        let tangents: Vec<Val> = wrt.iter().map(|k| like(&args[*k], k + 3)).collect();
+        let outcome = |module: &Module, mode: &str| {
+            let mut args = args.clone();
+            if mode.contains("vjp") {
+                args.extend(seeds.iter().cloned());
+            }
+            if mode.contains("jvp") {
+                args.extend(tangents.iter().cloned());
+            }
+            if mode.contains("vjp") {
+                args.push(Val::Tape(Vec::new()));
+            }
+            Interpreter::default().call(module, &format!("{name}{mode}"), &args)
+        };
+        type Make = fn(&Module, &str, &[usize]) -> Module;
+        let modes: [(&str, Make); 4] = [
+            ("", |m, _, _| m.clone()),
+            (".jvp", |m, name, wrt| jvp::in_module(m, name, wrt, 1).unwrap()),
+            (".vjp", |m, name, wrt| vjp::in_module(m, name, wrt).unwrap()),
+            (".vjp.jvp", |m, name, wrt| derivative::products(m, name, wrt, wrt).unwrap()),
+        ];
+        for (mode, make) in modes {
+            if first.is_err() && mode.contains("vjp") {
+                continue;
+            }
+            let apart = linked(make(&two, name, &wrt), &bodies);
+            let whole = make(&one, name, &wrt);
+            match (outcome(&apart, mode), outcome(&whole, mode)) {
+                (Ok(apart), Ok(whole)) if mode.is_empty() => {
+                    assert_eq!(bits(&apart), bits(&whole), "seed {seed}");
+                }
+                (Ok(apart), Ok(whole)) => {
+                    let [a, b] = [apart, whole].map(|v| wengert_core::check::floats(&v));
+                    assert_eq!(a.len(), b.len());
+                    let size = b.iter().filter(|b| b.is_finite()).fold(1.0, |s, b| b.abs().max(s));
+                    for (a, b) in a.iter().zip(&b) {
+                        let same = a == b || (a.is_nan() && b.is_nan());
+                        assert!(same || (a - b).abs() <= 1e-9 * size, "seed {seed}{mode}: {a} {b}");
+                    }
+                }
+                (Err(a), Err(b)) => {
+                    faults += 1;
+                    assert_eq!(a.kind, b.kind, "seed {seed}{mode}");
+                }
+                (a, b) => panic!("seed {seed}{mode}: {a:?} {b:?}"),
+            }
+        }
+        compared += 1;
+    }
+    assert!(faults < 4 * compared);
+}
+
+/// Small numbers in the place of the floats of a value.
+fn like(val: &Val, k: usize) -> Val {
+    let x = 0.4 + 0.3 * k as f64;
+    match val {
+        Val::Array(of) => {
+            Val::shaped(of.with_floats((0..of.len()).map(|j| x - 0.1 * (j % 7) as f64)))
+        }
+        Val::Scalar(Scalar::F32(_)) => Val::Scalar(Scalar::F32(x as f32)),
+        _ => Val::f64(x),
+    }
+}
+
+fn ready(module: &Module, name: &str) -> Module {
+    verified(module);
+    pipeline::module_as_rounded(module, name).unwrap_or_else(|e| panic!("{e}\n{module}"))
+}
+
+/// A function and what derivatives of its callers call; none takes over the arrays it is given.
+fn reading(module: &Module, name: &str) -> Vec<Func> {
+    let callee = ready(module, name);
+    let mut all = Vec::new();
+    for mut func in everything(&callee, name) {
+        let params: Vec<_> = func.params().iter().map(|p| (func.ty(*p), None)).collect();
+        let (mut b, values) = Builder::new(func.name.clone(), &params);
+        let mut args = Vec::new();
+        for (v, (ty, _)) in values.iter().zip(&params) {
+            args.push(if ty.is_array() { b.op(Op::Copy, &[*v])[0] } else { *v });
+        }
+        func.name = format!("{}.inside", func.name).into();
+        let results = b.inst(Op::Call(func.name.clone()), args, &func.results, Vec::new());
+        all.push(b.finish(results));
+        all.push(func);
+    }
+    all
 }

@@ -135,6 +135,11 @@ fn derivative(ty: &RustType) -> RustType {
     }
 }
 
+/// A type as users write it.
+fn shown(ty: &RustType) -> String {
+    types::owned(ty).replace("::std::vec::", "")
+}
+
 /// A type with slices as vectors: what owns the values.
 fn owned(ty: &RustType) -> RustType {
     match ty {
@@ -166,7 +171,7 @@ impl Derivative {
                 "`{}` should be the adjoint of `{}`: `{}`",
                 last[1].name,
                 last[0].name,
-                types::owned(&derivative(&result))
+                shown(&derivative(&result))
             ));
         }
         let made =
@@ -176,7 +181,7 @@ impl Derivative {
             return Err("there is no parameter of floats before the result".into());
         }
         if owned(&signature.result) != expected {
-            return Err(format!("it should give the adjoints `{}`", types::owned(&expected)));
+            return Err(format!("it should give the adjoints `{}`", shown(&expected)));
         }
         Ok(made)
     }

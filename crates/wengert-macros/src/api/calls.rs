@@ -12,8 +12,8 @@
 use super::kind;
 use crate::expand::{Program, Programs};
 use crate::types::tuple;
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use quote::quote;
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use quote::{quote, quote_spanned};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use wengert_core::ir::{Elem, External, Type};
@@ -181,14 +181,16 @@ pub(crate) fn outside(
         results.extend(e.written.iter().map(|k| params[*k]));
         let takes = full(&self::takes(&params, &results, &e.written))?;
         let entry = Ident::new("__Function", last);
-        let function = quote!(<#path::#entry as #takes>::Function);
+        // In one place all of it, so that what does not fit is told once.
+        let takes = placed(takes, |_, _| last);
+        let function = quote_spanned!(last=> <#path::#entry as #takes>::Function);
         let mut made = TokenStream::new();
         for (method, external) in methods {
             let args: Vec<String> = (0..external.params.len()).map(|k| format!("a{k}")).collect();
             let args: TokenStream = args.join(", ").parse()?;
             let head = full(&head(&method, external))?;
             let method = Ident::new(&method, last);
-            let call = quote!(<#function>::#method(#args));
+            let call = quote_spanned!(last=> <#function>::#method(#args));
             made.extend(quote! { #[inline(always)] #head { #call } });
         }
         let of = Ident::new(&format!("__Outside{number}"), Span::call_site());
@@ -207,10 +209,14 @@ pub(crate) fn full(text: &str) -> Result<TokenStream, proc_macro2::LexError> {
 }
 
 /// Tokens with other places, by their number and how many there are.
-fn placed(tokens: TokenStream, place: impl Fn(usize, usize) -> Span) -> TokenStream {
+fn placed(tokens: TokenStream, place: impl Fn(usize, usize) -> Span + Copy) -> TokenStream {
     let all: Vec<TokenTree> = tokens.into_iter().collect();
     let n = all.len();
     let placed = all.into_iter().enumerate().map(|(k, mut token)| {
+        if let TokenTree::Group(group) = &token {
+            let inner = placed(group.stream(), place);
+            token = TokenTree::Group(Group::new(group.delimiter(), inner));
+        }
         token.set_span(place(k, n));
         token
     });
