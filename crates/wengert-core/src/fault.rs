@@ -3,8 +3,10 @@
 //! The interpreter and compiled code report the same faults: what happened, where in the source, and
 //! in which iteration of which loop.
 
-use crate::ahead::RunError;
+pub mod report;
+
 use crate::span::{Diagnostic, Span};
+use report::RunError;
 use std::sync::Arc;
 
 /// A run-time error.

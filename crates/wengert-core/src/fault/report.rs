@@ -1,6 +1,6 @@
 //! What a caller is told of a fault.
 
-use crate::fault::{Fault, FaultKind};
+use super::{Fault, FaultKind};
 use crate::span::Span;
 use std::fmt;
 use std::sync::Arc;
