@@ -26,6 +26,10 @@ impl Calls for Names {
     fn row(&self, prim: Prim) -> String {
         format!("wengert_math::inline::{}", prim.name())
     }
+
+    fn sine_and_cosine(&self) -> Option<String> {
+        Some("wengert_math::inline::sin_cos".into())
+    }
 }
 
 fn number(variable: &str) -> Option<u64> {

@@ -5,6 +5,7 @@ use wengert_core::emit::rust::{self, Beside, Calls, Unsupported};
 use wengert_core::ir::{Func, Op, parse, verify};
 use wengert_core::math;
 use wengert_core::ops::Prim;
+use wengert_core::transform::pipeline::{self, Passes};
 
 const OPENING: &str = "\
 //! Every row of floats as a Rust function.
@@ -78,6 +79,14 @@ fn program(prim: Prim) -> Func {
     parse::module(&text).unwrap().funcs.remove(0)
 }
 
+/// The programs of sine and cosine as one: what both compute is computed once.
+fn sine_and_cosine() -> Func {
+    let text = "func @sin_cos(%x: f64) -> (f64, f64) { %s = sin %x  %c = cos %x  return %s, %c }";
+    let passes = Passes { branches: true, ..Passes::NONE };
+    let finished = pipeline::finish_with(&parse::module(text).unwrap(), &passes);
+    finished.func("sin_cos").unwrap().clone()
+}
+
 /// A function of a few instructions that any machine has: not worth choosing a version of.
 fn is_plain(prim: Prim) -> bool {
     prim != Prim::Fma && (math::find(prim).is_none() || prim.cost() <= 4)
@@ -102,6 +111,10 @@ fn file() -> String {
         let opening = format!("\n/// {}\n#[inline(always)]\npub ", about(prim));
         text += &rust::function(&func, &opening, &Within).unwrap();
     }
+    let both = sine_and_cosine();
+    note(&both, &mut parts);
+    let opening = "\n/// The sine and the cosine of an angle: the same bits, in less time.\n#[inline(always)]\npub ";
+    text += &rust::function(&both, opening, &Within).unwrap();
     // What is called may call on.
     let mut printed = 0;
     while let Some(part) = parts.get(printed).copied() {
@@ -266,4 +279,53 @@ fn what_cannot_be_printed_is_named() {
         assert_eq!((&*error.func, &*error.what), ("f", what));
         assert_eq!(error.to_string(), format!("`{what}` in `@f` has no Rust text"));
     }
+}
+
+/// The text of a module with arrays.
+fn of_module(text: &str) -> String {
+    let module = parse::module(text).unwrap();
+    verify::module(&module).unwrap();
+    rust::module(&module, "a::", &Beside).unwrap()
+}
+
+#[test]
+fn loops_along_arrays() {
+    let text = of_module(
+        "func @f(%x: [f64], %y: [f64], %n: i64) -> [f64] {
+          %z = for %i in 1..%n carry (%w = %x) {
+            %before = wsub %i, 1
+            %a = load %y, %before
+            %b = load %y, %i
+            %c = load %w, %i
+            %d = fma %a, %b, %c
+            %w2 = store %w, %i, %d
+            yield %w2
+          }
+          return %z
+        }",
+    );
+    // One slice for each index of what is read, one for what is written; and the loop once more, with checks.
+    assert_eq!(text.matches("y_1.window([").count(), 2, "{text}");
+    assert_eq!(text.matches("x_0.window_mut([").count(), 1, "{text}");
+    assert_eq!(text.matches(".get([").count(), 3, "{text}");
+    assert_eq!(text.matches("loop {").count(), 2, "{text}");
+}
+
+#[test]
+fn loops_that_keep_their_checks() {
+    // An index that no multiple of the counter is, and an array that another takes the place of.
+    let text = of_module(
+        "func @f(%x: [f64], %y: [f64], %n: i64) -> ([f64], [f64]) {
+          %p, %q = for %i in 0..%n carry (%v = %x, %w = %y) {
+            %k = wmul %i, 3
+            %a = load %v, %k
+            %b = load %w, %i
+            %c = add %a, %b
+            %w2 = store %w, %i, %c
+            yield %w2, %v
+          }
+          return %p, %q
+        }",
+    );
+    assert!(!text.contains("window"), "{text}");
 }

@@ -4,10 +4,12 @@
 //! signature alone.
 
 pub(crate) mod calls;
+mod places;
 
 use crate::expand::{Program, Programs};
-use crate::types::{self, given, made, owned, passed, tuple, written};
-use quote::ToTokens;
+use crate::methods::Surroundings;
+use crate::types::{self, given, owned, passed, tuple};
+use places::{Filled, Place, again, derivative, differentiated, parts, shaped};
 use std::fmt::Write;
 use wengert_core::ir::Type;
 use wengert_core::surface::rust::{Mode, RustType, Signature, SignatureParam};
@@ -16,8 +18,8 @@ use wengert_core::surface::rust::{Mode, RustType, Signature, SignatureParam};
 pub(crate) struct Leaf {
     pub(crate) ty: RustType,
     pub(crate) mode: Mode,
-    /// How it is reached from the parameter: nothing, or `.0`.
-    path: String,
+    /// How it is reached from the parameter.
+    place: Place,
     /// The parameter.
     param: usize,
     /// Whether it is differentiated by.
@@ -28,57 +30,24 @@ pub(crate) struct Leaf {
 pub(crate) fn leaves(signature: &Signature) -> Vec<Leaf> {
     let mut leaves = Vec::new();
     for (k, p) in signature.params.iter().enumerate() {
-        for (ty, path) in parts(&p.ty) {
-            let diff = types::is_float(&ty) && !p.nondiff;
-            leaves.push(Leaf { ty, mode: p.mode, path, param: k, diff });
+        for part in parts(&p.ty) {
+            let diff = types::is_float(&part.ty) && !p.nondiff && !part.nondiff;
+            let (ty, place) = (part.ty, part.place);
+            leaves.push(Leaf { ty, mode: p.mode, place, param: k, diff });
         }
     }
     leaves
-}
-
-/// The numbers and arrays of a type, and how each is reached.
-fn parts(ty: &RustType) -> Vec<(RustType, String)> {
-    match ty {
-        RustType::Tuple(all) => {
-            let inner = all.iter().enumerate().flat_map(|(k, ty)| {
-                parts(ty).into_iter().map(move |(ty, path)| (ty, format!(".{k}{path}")))
-            });
-            inner.collect()
-        }
-        RustType::Unit => Vec::new(),
-        other => vec![(other.clone(), String::new())],
-    }
-}
-
-/// The type of a derivative: `()` in the place of what has none.
-fn derivative(ty: &RustType) -> RustType {
-    match ty {
-        RustType::Tuple(all) => RustType::Tuple(all.iter().map(derivative).collect()),
-        ty if types::is_float(ty) => ty.clone(),
-        _ => RustType::Unit,
-    }
-}
-
-/// A value of a type out of values of its numbers and arrays.
-fn shaped(ty: &RustType, values: &mut impl Iterator<Item = String>) -> String {
-    match ty {
-        RustType::Tuple(all) => {
-            let all: Vec<String> = all.iter().map(|ty| shaped(ty, values)).collect();
-            format!("({})", all.join(", "))
-        }
-        RustType::Unit => "()".into(),
-        ty => values.next().map_or("()".into(), |value| made(ty, &value)),
-    }
 }
 
 /// The module of a function.
 pub(crate) fn module(
     signature: &Signature,
     programs: &Programs,
-    visibility: &syn::Visibility,
+    surroundings: &Surroundings,
     places: &str,
 ) -> String {
     let name = &signature.name;
+    let Surroundings { visibility, imports, usage } = surroundings;
     let mut api = Api { signature, leaves: leaves(signature), text: String::new() };
     api.code("value", &programs.value);
     api.value(&programs.value);
@@ -96,17 +65,17 @@ pub(crate) fn module(
     }
     let calls = calls::callable(programs);
     let declared = calls::declared(&programs.outside);
-    let visibility = visibility.to_token_stream();
     format!(
         "/// `{name}` and its derivatives.\n\
          #[allow(warnings, clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)]\n\
          {visibility} mod {name} {{\n\
          use ::wengert::__private::{{Work as __Work, ahead as __a, fastest as __fastest}};\n\
+         {imports}\
          const __PLACES: &str = \"{places}\";\n\
          fn __told(fault: ::std::boxed::Box<__a::Fault>) -> __a::RunError {{\n\
          __a::RunError::new(fault, ::std::file!(), __PLACES)\n}}\n{}{calls}{declared}}}\n\
          // Where only derivatives are called, the function is still used.\n\
-         const _: () = {{ let _ = {name}; }};\n",
+         const _: () = {{ {usage} }};\n",
         api.text
     )
 }
@@ -200,8 +169,8 @@ impl Api<'_> {
     fn arguments(&self) -> String {
         let mut text = String::new();
         for (k, leaf) in self.leaves.iter().enumerate() {
-            let place = format!("{}{}", self.signature.params[leaf.param].name, leaf.path);
-            text.push_str(&format!("let __x{k} = {};\n", given(&leaf.ty, leaf.mode, &place)));
+            let (place, mode) = leaf.place.of(&self.signature.params[leaf.param].name, leaf.mode);
+            text.push_str(&format!("let __x{k} = {};\n", given(&leaf.ty, mode, &place)));
         }
         text
     }
@@ -231,7 +200,7 @@ impl Api<'_> {
         let mut text = String::new();
         for (k, leaf) in self.written().into_iter().map(|k| &self.leaves[k]).enumerate() {
             let place = &self.signature.params[leaf.param].name;
-            text.push_str(&written(&leaf.ty, place, &format!("__r{}", first + k)));
+            text.push_str(&leaf.place.write(&leaf.ty, place, &format!("__r{}", first + k)));
             text.push('\n');
         }
         text
@@ -284,10 +253,11 @@ impl Api<'_> {
         let mut others = Vec::new();
         for (k, leaf) in self.leaves.iter().enumerate().filter(|(_, leaf)| leaf.diff) {
             let p = &self.signature.params[leaf.param];
-            let place = format!("{}{}", self.tangent(p), leaf.path);
-            body.push_str(&format!("let __d{k} = {};\n", given(&leaf.ty, leaf.mode, &place)));
+            let (place, mode) = leaf.place.of(&self.tangent(p), leaf.mode);
+            body.push_str(&format!("let __d{k} = {};\n", given(&leaf.ty, mode, &place)));
             if leaf.ty.rank() > 0 {
-                body.push_str(&self.fits(&place, &format!("__d{k}"), &p.name, &format!("__x{k}")));
+                let shown = leaf.place.shown(&self.tangent(p));
+                body.push_str(&self.fits(&shown, &format!("__d{k}"), leaf, &format!("__x{k}")));
             }
             others.push(format!("__d{k}"));
         }
@@ -306,21 +276,28 @@ impl Api<'_> {
             let leaf = &self.leaves[k];
             if leaf.diff {
                 let p = &self.signature.params[leaf.param];
-                body.push_str(&written(&leaf.ty, &self.tangent(p), &place(own + j)));
+                body.push_str(&leaf.place.write(&leaf.ty, &self.tangent(p), &place(own + j)));
                 body.push('\n');
             }
         }
         let d = derivative(&self.signature.result);
-        let mut values = (0..own).filter(|k| types::is_float(&outputs[*k])).map(place);
-        let tangent = shaped(&d, &mut values);
-        body.push_str(&format!("Ok(({}, {tangent}))\n", self.result(0)));
+        let own = parts(&self.signature.result);
+        let mut values = own.iter().enumerate().map(|(k, part)| {
+            if types::is_float(&part.ty) {
+                return Filled::Made(place(k));
+            }
+            Filled::Same(types::made(&part.ty, &format!("__r{k}.clone()")))
+        });
+        let tangent = differentiated(&self.signature.result, &mut values);
+        body.push_str(&format!("let __t = {tangent};\nOk(({}, __t))\n", self.result(0)));
         let about = "The value, and its derivative along a direction: forward mode. What is behind `&mut` is changed, and \
                      so is its tangent.";
         let result = format!("({}, {})", owned(&self.signature.result), owned(&d));
         self.push(Function { name: "jvp", about: about.into(), params, result, body });
     }
 
-    fn fits(&self, name: &str, given: &str, of: &str, like: &str) -> String {
+    fn fits(&self, name: &str, given: &str, of: &Leaf, like: &str) -> String {
+        let of = of.place.shown(&self.signature.params[of.param].name);
         format!("__a::pass::fits(\"{name}\", {given}.dims(), \"`{of}`\", {like}.dims())?;\n")
     }
 
@@ -337,13 +314,14 @@ impl Api<'_> {
         }
         let mut body = self.arguments();
         let (mut seeds, mut after) = (Vec::new(), String::new());
-        for (k, (ty, path)) in parts(&self.signature.result).into_iter().enumerate() {
+        for (k, part) in parts(&self.signature.result).into_iter().enumerate() {
+            let ty = part.ty;
             if types::is_float(&ty) {
                 let seed = format!("__s{k}");
-                let place = format!("{bar}{path}");
-                let mode = if path.is_empty() { reference(&ty) } else { Mode::Value };
+                let (place, mode) = part.place.of(&bar, reference(&d));
                 body.push_str(&format!("let {seed} = {};\n", given(&unsized_(&ty), mode, &place)));
                 if ty.rank() > 0 {
+                    let place = part.place.shown(&bar);
                     body.push_str(&format!("let __n{k} = *{seed}.dims();\n"));
                     after.push_str(&format!(
                         "__a::pass::fits(\"{place}\", &__n{k}, \"the result\", __r{k}.dims())?;\n"
@@ -359,10 +337,11 @@ impl Api<'_> {
             }
             let (p, seed) = (&self.signature.params[leaf.param], format!("__w{j}"));
             if leaf.diff {
-                let place = self.adjoint(p);
-                body.push_str(&format!("let {seed} = {};\n", given(&leaf.ty, leaf.mode, &place)));
+                let (place, mode) = leaf.place.of(&self.adjoint(p), leaf.mode);
+                body.push_str(&format!("let {seed} = {};\n", given(&leaf.ty, mode, &place)));
                 if leaf.ty.rank() > 0 {
-                    body.push_str(&self.fits(&place, &seed, &p.name, &format!("__x{j}")));
+                    let shown = leaf.place.shown(&self.adjoint(p));
+                    body.push_str(&self.fits(&shown, &seed, leaf, &format!("__x{j}")));
                 }
             } else {
                 body.push_str(&format!("let {seed} = {};\n", nothing(leaf, j)));
@@ -380,7 +359,7 @@ impl Api<'_> {
             let leaf = &self.leaves[k];
             if leaf.diff {
                 let p = &self.signature.params[leaf.param];
-                body.push_str(&written(&leaf.ty, &self.adjoint(p), &place(k)));
+                body.push_str(&leaf.place.write(&leaf.ty, &self.adjoint(p), &place(k)));
                 body.push('\n');
             }
         }
@@ -406,10 +385,16 @@ impl Api<'_> {
                 continue;
             }
             let d = derivative(&p.ty);
-            let own = wrt.iter().enumerate().filter(|(_, leaf)| self.leaves[**leaf].param == k);
-            let mut places = own.map(|(j, _)| format!("__r{}", first + j));
+            let own = self.leaves.iter().enumerate().filter(|(_, leaf)| leaf.param == k);
+            let mut filled = own.map(|(j, leaf)| match wrt.iter().position(|of| *of == j) {
+                Some(j) => Filled::Made(format!("__r{}", first + j)),
+                None => {
+                    let (place, _) = leaf.place.of(&p.name, p.mode);
+                    Filled::Same(crate::structs::copy(&leaf.ty, &place))
+                }
+            });
             kinds.push(owned(&d));
-            values.push(shaped(&d, &mut places));
+            values.push(differentiated(&p.ty, &mut filled));
         }
         (tuple(kinds), tuple(values))
     }
@@ -488,10 +473,11 @@ impl Api<'_> {
         for (k, leaf) in self.leaves.iter().enumerate().filter(|(_, leaf)| leaf.diff) {
             let p = &self.signature.params[leaf.param];
             let mode = if leaf.mode == Mode::Value { Mode::Value } else { Mode::Ref };
-            let place = format!("{}{}", self.tangent(p), leaf.path);
+            let (place, mode) = leaf.place.of(&self.tangent(p), mode);
             body.push_str(&format!("let __d{k} = {};\n", given(&leaf.ty, mode, &place)));
             if leaf.ty.rank() > 0 {
-                body.push_str(&self.fits(&place, &format!("__d{k}"), &p.name, &format!("__x{k}")));
+                let shown = leaf.place.shown(&self.tangent(p));
+                body.push_str(&self.fits(&shown, &format!("__d{k}"), leaf, &format!("__x{k}")));
             }
             tangents.push(format!("__d{k}"));
         }
@@ -520,18 +506,8 @@ impl Api<'_> {
         let item = owned(item);
         let fixed = matches!(self.signature.result, RustType::Array(..));
         let params = self.own();
-        let args: Vec<String> =
-            self.signature
-                .params
-                .iter()
-                .map(|p| {
-                    if p.mode == Mode::Value {
-                        format!("{}.clone()", p.name)
-                    } else {
-                        p.name.clone()
-                    }
-                })
-                .collect();
+        let args = self.signature.params.iter().map(|p| again(&p.ty, p.mode, &p.name));
+        let args: Vec<String> = args.collect();
         let args = args.join(", ");
         let active: Vec<String> = self.active().iter().map(|p| owned(&derivative(&p.ty))).collect();
         let result = tuple(active.iter().map(|ty| format!("::std::vec::Vec<{ty}>")));
@@ -581,7 +557,7 @@ fn passed_derivative(p: &SignatureParam) -> String {
 
 /// How an adjoint of a result is passed: arrays by reference.
 fn reference(ty: &RustType) -> Mode {
-    if ty.rank() > 0 { Mode::Ref } else { Mode::Value }
+    if ty.rank() > 0 || matches!(ty, RustType::Struct(_)) { Mode::Ref } else { Mode::Value }
 }
 
 /// A vector behind a reference as a slice.

@@ -40,6 +40,11 @@ fn spanned(first: Span, last: Span, text: &str) -> syn::Error {
     syn::Error::new_spanned(tokens, text)
 }
 
+/// Compile errors.
+pub(crate) fn alone(errors: &[syn::Error]) -> TokenStream {
+    errors.iter().map(syn::Error::to_compile_error).collect()
+}
+
 /// Compile errors, and the item as it was, so that what uses it is not wrong as well.
 pub(crate) fn tokens(item: TokenStream, errors: &[syn::Error]) -> TokenStream {
     let errors = errors.iter().map(syn::Error::to_compile_error);

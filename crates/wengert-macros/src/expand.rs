@@ -2,7 +2,9 @@
 
 use crate::api;
 use crate::errors;
+use crate::methods::{Methods, Seen};
 use crate::options::Options;
+use crate::structs;
 use crate::types;
 use proc_macro2::TokenStream;
 use wengert_core::emit::rust::{self, Calls};
@@ -11,7 +13,9 @@ use wengert_core::ir::{External, Module, Type};
 use wengert_core::lower;
 use wengert_core::ops::Prim;
 use wengert_core::span::{Diagnostic, Span};
-use wengert_core::surface::rust::{Mode, Outside, Parsed, Signature, Spans, convert};
+use wengert_core::surface::rust::{
+    Known, Mode, Outside, Parsed, RustStruct, RustType, Signature, Spans, convert,
+};
 use wengert_core::transform::{derivative, jvp, pipeline, vjp};
 
 /// A program as Rust text, and how its entry is called.
@@ -65,6 +69,10 @@ impl Calls for Names {
         format!("__m::{}", prim.name())
     }
 
+    fn sine_and_cosine(&self) -> Option<String> {
+        Some("__m::sin_cos".into())
+    }
+
     fn function(&self, name: &str) -> String {
         match Outside::part(name) {
             Some((number, part)) => {
@@ -73,41 +81,140 @@ impl Calls for Names {
                     api::calls::method(part)
                 )
             }
-            None => name.replace('.', "_"),
+            // Methods are called `Point::length`.
+            None => name.replace("::", "__").replace('.', "_"),
         }
+    }
+}
+
+/// A function that is differentiated.
+struct Source<'a> {
+    ident: &'a syn::Ident,
+    vis: &'a syn::Visibility,
+    attrs: &'a [syn::Attribute],
+}
+
+impl Source<'_> {
+    fn for_tests(&self) -> bool {
+        self.attrs.iter().any(|a| a.path().is_ident("test"))
+    }
+}
+
+/// The name of what stands among items, for a name made of it.
+pub(crate) fn name_of(item: &syn::Item) -> Option<String> {
+    match item {
+        syn::Item::Fn(f) => Some(f.sig.ident.to_string()),
+        syn::Item::Impl(block) => match &*block.self_ty {
+            syn::Type::Path(path) => path.path.segments.last().map(|s| s.ident.to_string()),
+            _ => None,
+        },
+        _ => None,
     }
 }
 
 /// The modules of the derivatives of all functions among items, which may use each other.
 pub(crate) fn functions(
     items: &[syn::Item],
+    known: &[Known],
     options: &Options,
 ) -> Result<TokenStream, Vec<syn::Error>> {
     let mut spans = Spans::table();
-    let converted = convert(items, &mut spans);
+    let converted = convert(items, known, &mut spans);
     let parsed = converted.map_err(|all| {
         let told = all.iter().map(|d| errors::error(d, &spans, proc_macro2::Span::call_site()));
         told.collect::<Vec<_>>()
     })?;
     let places = places(&spans);
     let (mut made, mut wrong) = (TokenStream::new(), Vec::new());
-    for function in items.iter().filter_map(crate::function) {
-        let at = function.sig.ident.span();
-        let Some(signature) = parsed.signature(&function.sig.ident.to_string()) else { continue };
+    let mut beside = TokenStream::new();
+    let mut module = |signature: &Signature, source: &Source<'_>, seen: Seen<'_>| {
+        let at = source.ident.span();
         match programs(&parsed, signature, options) {
             Ok(programs) => {
-                let text = api::module(signature, &programs, &function.vis, &places);
-                let own = &function.sig.ident;
-                let outside = api::calls::outside(own, &programs.outside, &parsed, &spans);
+                let surroundings = seen.surroundings(signature, source.vis);
+                let signature = seen.signature(signature);
+                let text = api::module(&signature, &programs, &surroundings, &places);
+                let own = seen.module_of(source.ident);
+                let outside = api::calls::outside(&own, &programs.outside, &parsed, &spans);
                 match text.parse::<TokenStream>().and_then(|made| Ok((made, outside?))) {
-                    Ok((tokens, outside)) => made.extend([tokens, outside]),
+                    Ok((tokens, outside)) => {
+                        beside.extend(outside);
+                        return tokens;
+                    }
                     Err(e) => wrong.push(syn::Error::new(at, format!("{e}: please report this"))),
                 }
             }
             Err(all) => wrong.extend(all.iter().map(|d| errors::error(d, &spans, at))),
         }
+        TokenStream::new()
+    };
+    let mut methods: Vec<Methods> = Vec::new();
+    for item in items {
+        match item {
+            syn::Item::Fn(f) => {
+                let source = Source { ident: &f.sig.ident, vis: &f.vis, attrs: &f.attrs };
+                if let (Some(signature), false) =
+                    (parsed.signature(&f.sig.ident.to_string()), source.for_tests())
+                {
+                    made.extend(module(signature, &source, Seen::beside()));
+                }
+            }
+            syn::Item::Impl(block) if block.trait_.is_none() => {
+                let Some(owner) = name_of(item) else { continue };
+                let group = match methods.iter().position(|m| m.owner == owner) {
+                    Some(k) => &mut methods[k],
+                    None => {
+                        methods.push(Methods::of(&owner));
+                        let last = methods.len() - 1;
+                        &mut methods[last]
+                    }
+                };
+                for item in &block.items {
+                    let syn::ImplItem::Fn(f) = item else { continue };
+                    let source = Source { ident: &f.sig.ident, vis: &f.vis, attrs: &f.attrs };
+                    let name = format!("{owner}::{}", f.sig.ident);
+                    if let (Some(signature), false) = (parsed.signature(&name), source.for_tests())
+                    {
+                        let tokens = module(signature, &source, Seen::inside(&owner));
+                        group.add(&f.vis, tokens);
+                    }
+                }
+            }
+            _ => {}
+        }
     }
+    made.extend(methods.into_iter().map(Methods::module));
+    made.extend(beside);
+    made.extend(implementations(items, &parsed));
     if wrong.is_empty() { Ok(made) } else { Err(wrong) }
+}
+
+/// What printed programs need of the structs that stand among the items, as far as functions take or give them.
+fn implementations(items: &[syn::Item], parsed: &Parsed) -> TokenStream {
+    let types =
+        parsed.signatures.iter().flat_map(|s| s.params.iter().map(|p| &p.ty).chain([&s.result]));
+    let mut used: Vec<&RustStruct> = Vec::new();
+    types.for_each(|ty| structs_of(ty, &mut used));
+    let local = items.iter().filter_map(|item| match item {
+        syn::Item::Struct(s) if !structs::is_derived(s) => Some(s),
+        _ => None,
+    });
+    local
+        .filter_map(|s| parsed.structs.iter().find(|def| s.ident == def.name))
+        .filter(|def| used.contains(&&***def))
+        .map(|def| structs::implementation(def))
+        .collect()
+}
+
+fn structs_of<'a>(ty: &'a RustType, found: &mut Vec<&'a RustStruct>) {
+    match ty {
+        RustType::Tuple(all) => all.iter().for_each(|ty| structs_of(ty, found)),
+        RustType::Struct(def) if !found.contains(&&**def) => {
+            found.push(def);
+            def.fields.iter().for_each(|f| structs_of(&f.ty, found));
+        }
+        _ => {}
+    }
 }
 
 /// Lines and columns of the places that faults refer to.

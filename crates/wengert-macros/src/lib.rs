@@ -2,20 +2,24 @@
 //!
 //! The attribute is given the tokens of a function. They go the way of every program: surface tree, IR, derivatives
 //! ([`expand`]); what comes out is printed as Rust, and functions around it take and give Rust's own types ([`api`],
-//! [`types`]). Derivatives that are written by hand take the same places ([`given`]). What cannot be differentiated becomes a compile error at its place ([`errors`]).
+//! [`types`]). Structs that stand elsewhere bring their definitions along ([`structs`], [`carried`]). Derivatives that are written by
+//! hand take the same places ([`given`]). What cannot be differentiated becomes a compile error at its place ([`errors`]).
 #![forbid(unsafe_code)]
 
 mod api;
+mod carried;
 mod errors;
 mod expand;
 mod given;
+mod methods;
 mod options;
+mod structs;
 mod types;
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
-/// Derivatives of a function, or of all functions of a module: see crate `wengert`.
+/// Derivatives of a function, of the methods of an `impl`, or of all functions of a module: see crate `wengert`.
 #[proc_macro_attribute]
 pub fn differentiable(
     options: proc_macro::TokenStream,
@@ -37,61 +41,125 @@ pub fn derivative(
     made.unwrap_or_else(|errors| errors::tokens(item, &errors)).into()
 }
 
+/// What `#[differentiable]` needs to know of a struct that stands elsewhere: see trait `Differentiable` of crate
+/// `wengert`.
+#[proc_macro_derive(Differentiable, attributes(nondiff))]
+pub fn derive(item: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    structs::derived(item.into()).unwrap_or_else(|errors| errors::alone(&errors)).into()
+}
+
+/// Goes on with a definition that was asked for.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __with_structs(step: proc_macro::TokenStream) -> proc_macro::TokenStream {
+    let step = match syn::parse::<carried::Step>(step) {
+        Ok(step) => step,
+        Err(error) => return errors::alone(&[error]).into(),
+    };
+    let made = match step.next() {
+        Some(asked) => Ok(asked),
+        None => with_structs(step),
+    };
+    made.unwrap_or_else(|errors| errors::alone(&errors)).into()
+}
+
+fn with_structs(step: carried::Step) -> Result<TokenStream, Vec<syn::Error>> {
+    let known: Vec<_> = step.known.iter().map(carried::Definition::known).collect();
+    if step.purpose == "derive" {
+        let item = syn::parse2(step.item).map_err(|e| vec![e])?;
+        return structs::with_definitions(&item, step.known, &known);
+    }
+    let options: options::Options = syn::parse2(step.options).map_err(|e| vec![e])?;
+    let file: syn::File = syn::parse2(step.item).map_err(|e| vec![e])?;
+    expand::functions(&file.items, &known, &options)
+}
+
 fn expanded(options: TokenStream, item: TokenStream) -> Result<TokenStream, Vec<syn::Error>> {
-    let options: options::Options = syn::parse2(options).map_err(|e| vec![e])?;
     let item: syn::Item = syn::parse2(item).map_err(|e| vec![e])?;
     match item {
-        syn::Item::Fn(function) => {
-            let item = [syn::Item::Fn(function)];
-            let derived = expand::functions(&item, &options)?;
+        syn::Item::Fn(_) => {
+            let item = [item];
+            let derived = derivatives(&item, &options)?;
+            let [item] = item.map(without_marks);
+            Ok(quote! { #item #derived })
+        }
+        syn::Item::Impl(ref block) => {
+            if let Some((_, path, _)) = &block.trait_ {
+                let message = "implementations of traits are not supported\n\
+                     help: put the method into `impl Type { ... }`, with the attribute before it, and call it from the trait's";
+                return Err(vec![syn::Error::new_spanned(path, message)]);
+            }
+            let item = [item];
+            let derived = derivatives(&item, &options)?;
             let [item] = item.map(without_marks);
             Ok(quote! { #item #derived })
         }
         syn::Item::Mod(module) => self::module(module, &options),
+        syn::Item::Struct(item) => Err(vec![syn::Error::new_spanned(
+            &item.ident,
+            "a struct is no function\nhelp: write `#[derive(Differentiable)]` before it, or put both into one module with the attribute",
+        )]),
         other => Err(vec![syn::Error::new_spanned(
             head(&other),
-            "`#[differentiable]` stands before a function, or before a module with functions in braces",
+            "`#[differentiable]` stands before a function, an `impl`, or a module with functions in braces",
         )]),
     }
 }
 
+/// The derivatives of all functions among items, at once, or by way of the definitions of structs that stand elsewhere.
+fn derivatives(items: &[syn::Item], options: &TokenStream) -> Result<TokenStream, Vec<syn::Error>> {
+    let read: options::Options = syn::parse2(options.clone()).map_err(|e| vec![e])?;
+    let needed = carried::named_by(items);
+    if needed.is_empty() {
+        return expand::functions(items, &[], &read);
+    }
+    let of = items.iter().find_map(expand::name_of).unwrap_or_default();
+    Ok(carried::asked("function", &of, &needed, options, &quote! { #(#items)* }))
+}
+
 /// All functions of a module, each of which can call the others.
-fn module(
-    mut module: syn::ItemMod,
-    options: &options::Options,
-) -> Result<TokenStream, Vec<syn::Error>> {
+fn module(mut module: syn::ItemMod, options: &TokenStream) -> Result<TokenStream, Vec<syn::Error>> {
     let Some((_, items)) = &mut module.content else {
         return Err(vec![syn::Error::new_spanned(
             &module.ident,
             "the functions of the module must stand here, in braces",
         )]);
     };
-    let derived = expand::functions(items, options)?;
+    let derived = derivatives(items, options)?;
     *items = std::mem::take(items).into_iter().map(without_marks).collect();
     items.push(syn::Item::Verbatim(derived));
     Ok(module.into_token_stream())
 }
 
-/// The function that an item is, unless it is there for tests.
-fn function(item: &syn::Item) -> Option<&syn::ItemFn> {
-    match item {
-        syn::Item::Fn(f) if !f.attrs.iter().any(|a| a.path().is_ident("test")) => Some(f),
-        _ => None,
-    }
-}
-
 /// An item without the attributes that are wengert's.
 fn without_marks(mut item: syn::Item) -> syn::Item {
-    if let syn::Item::Fn(function) = &mut item {
-        for input in &mut function.sig.inputs {
-            let attrs = match input {
-                syn::FnArg::Typed(typed) => &mut typed.attrs,
-                syn::FnArg::Receiver(receiver) => &mut receiver.attrs,
-            };
-            attrs.retain(|a| !a.path().is_ident("nondiff"));
+    match &mut item {
+        syn::Item::Fn(function) => unmarked(&mut function.sig),
+        syn::Item::Impl(block) => {
+            for item in &mut block.items {
+                if let syn::ImplItem::Fn(function) = item {
+                    unmarked(&mut function.sig);
+                }
+            }
         }
+        syn::Item::Struct(item) if !structs::is_derived(item) => {
+            for field in &mut item.fields {
+                field.attrs.retain(|a| !a.path().is_ident("nondiff"));
+            }
+        }
+        _ => {}
     }
     item
+}
+
+fn unmarked(sig: &mut syn::Signature) {
+    for input in &mut sig.inputs {
+        let attrs = match input {
+            syn::FnArg::Typed(typed) => &mut typed.attrs,
+            syn::FnArg::Receiver(receiver) => &mut receiver.attrs,
+        };
+        attrs.retain(|a| !a.path().is_ident("nondiff"));
+    }
 }
 
 /// What an item begins with, for an error.

@@ -24,6 +24,7 @@ pub(crate) fn owned(ty: &RustType) -> String {
         RustType::Slice(e) | RustType::Vec(e) => format!("::std::vec::Vec<{}>", owned(e)),
         RustType::Array(e, n) => format!("[{}; {n}]", owned(e)),
         RustType::Tuple(all) => tuple(all.iter().map(owned)),
+        RustType::Struct(def) => def.path.clone(),
         RustType::Unit => "()".into(),
     }
 }

@@ -62,6 +62,7 @@ pub mod inline {
         };
     }
     rows!(bodies);
+    pub use crate::generated::sin_cos;
 }
 
 /// The versions for every processor, for tests.

@@ -259,3 +259,20 @@ fn parts_for_every_processor() {
         check("hurwitz", &x, &[Scalar::F64(y), Scalar::F64(low)]);
     }
 }
+
+#[test]
+fn sine_and_cosine_together() {
+    let seed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
+    let mut random = Random::new(seed);
+    let special =
+        [0.0, -0.0, f64::NAN, f64::INFINITY, 5e-324, 1e6, -1e6, 1e22, f64::MAX, 0.7853981633974483];
+    let points = (0..20_000).map(|_| {
+        [f64::from_bits(random.bits()), random.float(-100.0, 100.0), random.float(-2e6, 2e6)]
+    });
+    for x in special.into_iter().chain(points.flatten()) {
+        let (sine, cosine) = inline::sin_cos(x);
+        let same = |a: f64, b: f64| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
+        assert!(same(sine, wengert_math::sin(x)), "sin({x:e}), seed {seed}");
+        assert!(same(cosine, wengert_math::cos(x)), "cos({x:e}), seed {seed}");
+    }
+}

@@ -65,6 +65,8 @@ mod compile;
 mod explain;
 #[cfg(feature = "ndarray")]
 mod ndarrays;
+#[cfg(feature = "macros")]
+mod structs;
 pub mod tape;
 mod value;
 
@@ -72,6 +74,8 @@ pub use array::{Array, Element, ShapeError};
 #[cfg(feature = "compile")]
 pub use compile::*;
 pub use explain::{explain, explanations};
+#[cfg(feature = "macros")]
+pub use structs::Differentiable;
 pub use value::Value;
 pub use wengert_checkpoint as checkpoint;
 pub use wengert_checkpoint::Precision;
@@ -79,13 +83,14 @@ pub use wengert_core::ahead::{CallSite, RunError};
 pub use wengert_core::fault::{Fault, FaultKind};
 pub use wengert_core::span::{Diagnostic, Span};
 #[cfg(feature = "macros")]
-pub use wengert_macros::{derivative, differentiable};
+pub use wengert_macros::{Differentiable, derivative, differentiable};
 
 /// What the text that `#[differentiable]` makes refers to.
 #[cfg(feature = "macros")]
 #[doc(hidden)]
 pub mod __private {
     pub use wengert_core::ahead;
+    pub use wengert_macros::__with_structs;
     pub use wengert_math::{Work, fastest, inline as math};
 }
 

@@ -52,7 +52,23 @@ pub fn energy(x: &[f64], k: f64) -> f64 {
     x.windows(2).map(|w| 0.5 * k * (w[1] - w[0]).powi(2)).sum()
 }
 
+/// With a struct of another crate, by way of a module that exports it again.
+#[differentiable]
+pub fn height(b: &shapes::again::Body, t: f64) -> f64 {
+    b.start.1 + b.speed * t - 0.5 * b.gravity[b.planet] * t * t
+}
+
+#[differentiable]
+pub fn thrown(mut b: shapes::Body, by: f64) -> shapes::Body {
+    b.speed *= by;
+    b
+}
+
 fn main() {
+    let body = shapes::Body::new();
+    let (value, (db, dt)) = height::value_and_grad(&body, 2.0);
+    println!("{value} {} {} {:?} {} {dt}", db.start.1, db.speed, db.gravity, db.planet);
+    println!("{}", thrown::jvp(body, 3.0, shapes::Body::new(), 1.0).1.speed);
     let (value, (dx, dk)) = energy::value_and_grad(&[0.0, 1.0, 3.0], 2.0);
     println!("{value} {dx:?} {dk}");
     let tape = wengert::tape::Tape::new();
@@ -70,18 +86,52 @@ fn main() {
 }
 "#;
 
+/// A crate that has structs, and no function that is differentiated.
+const SHAPES: &str = r#"
+use wengert::Differentiable;
+
+#[derive(Clone, Differentiable)]
+pub struct Point(pub f64, pub f64);
+
+#[derive(Differentiable)]
+pub struct Body {
+    pub start: Point,
+    pub speed: f64,
+    pub gravity: Vec<f64>,
+    pub planet: usize,
+    name: (bool, u8),
+}
+
+impl Body {
+    pub fn new() -> Body {
+        Body { start: Point(0.0, 1.0), speed: 12.0, gravity: vec![1.5, 10.0], planet: 1, name: (true, 3) }
+    }
+}
+
+pub mod again {
+    pub use crate::Body;
+}
+"#;
+
 #[test]
 fn a_crate_by_path() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside");
     let manifest = format!(
         "[package]\nname = \"outside\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
-         wengert = {{ path = {:?} }}\nspring = {{ path = \"spring\" }}\n\n[profile.dev]\ndebug = false\nincremental = false\n",
+         wengert = {{ path = {:?} }}\nshapes = {{ path = \"shapes\" }}\nspring = {{ path = \"spring\" }}\n\n[profile.dev]\ndebug = false\nincremental = false\n",
         env!("CARGO_MANIFEST_DIR"),
     );
     let spring = format!(
         "[package]\nname = \"spring\"\nedition = \"2024\"\n\n[dependencies]\nwengert = {{ path = {:?} }}\n",
         env!("CARGO_MANIFEST_DIR"),
     );
+    let shapes = format!(
+        "[package]\nname = \"shapes\"\nedition = \"2024\"\n\n[dependencies]\nwengert = {{ path = {:?} }}\n",
+        env!("CARGO_MANIFEST_DIR"),
+    );
+    std::fs::create_dir_all(folder.join("shapes/src")).unwrap();
+    std::fs::write(folder.join("shapes/Cargo.toml"), shapes).unwrap();
+    std::fs::write(folder.join("shapes/src/lib.rs"), SHAPES).unwrap();
     std::fs::create_dir_all(folder.join("src")).unwrap();
     std::fs::create_dir_all(folder.join("spring/src")).unwrap();
     std::fs::write(folder.join("spring/Cargo.toml"), spring).unwrap();
@@ -98,7 +148,7 @@ fn a_crate_by_path() {
     let out = String::from_utf8_lossy(&ran.stdout).into_owned();
     // The last line tells of both crates.
     let (numbers, fault) = out.trim_end().rsplit_once('\n').unwrap();
-    assert_eq!(numbers, "5 [-2.0, -2.0, 4.0] 2.5\n6\n1");
+    assert_eq!(numbers, "5 1 2 [0.0, -2.0] 1 -8\n48\n5 [-2.0, -2.0, 4.0] 2.5\n6\n1");
     let expected = "spring/src/lib.rs:12:17: index 0 is out of range: `u` has 0 elements, \
                     called in src/main.rs:11:9, in iteration 0 of the loop in line 8";
     assert_eq!(fault, expected);

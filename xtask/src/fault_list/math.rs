@@ -4,16 +4,42 @@ use super::{CORE, MATH, Tests};
 use crate::faults::Fault;
 
 const PRINTED: Tests = &[(CORE, "rust_text")];
+const PROGRAMS: Tests = &[(CORE, "rust_programs")];
+const WINDOWS: Tests = &[(CORE, "lib")];
 const BITS: Tests = &[(MATH, "bits")];
 
 pub(super) const FAULTS: &[Fault] = &[
     // A range runs one iteration too many.
     Fault {
         name: "rust-loop-end",
-        file: "crates/wengert-core/src/emit/rust/mod.rs",
-        from: "if {counter} >= {end} {{",
-        to: "if {counter} > {end} {{",
+        file: "crates/wengert-core/src/emit/rust/homes.rs",
+        from: "{counter} >= {end}",
+        to: "{counter} > {end}",
         tests: PRINTED,
+    },
+    // A loop without checks goes one element too far along a row.
+    Fault {
+        name: "rust-window-end",
+        file: "crates/wengert-core/src/ahead/windows.rs",
+        from: "steps > dim - k",
+        to: "steps > dim - k + 1",
+        tests: WINDOWS,
+    },
+    // One that counts down begins with the wrong element.
+    Fault {
+        name: "rust-window-down",
+        file: "crates/wengert-core/src/emit/rust/windows.rs",
+        from: ".wrapping_sub({count} as i64 - 1)",
+        to: ".wrapping_sub({count} as i64)",
+        tests: PROGRAMS,
+    },
+    // An array that is written under two indices is taken for one that is only read.
+    Fault {
+        name: "rust-window-offset",
+        file: "crates/wengert-core/src/emit/rust/windows.rs",
+        from: "window.more = window.more.max(by);",
+        to: "",
+        tests: PROGRAMS,
     },
     // The sign of a NaN is seen.
     Fault {

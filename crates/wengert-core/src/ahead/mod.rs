@@ -5,13 +5,14 @@
 //! is moved by what takes it over; a [`Tape`] is a stack of records of words, with the arrays of records beside it.
 //! Kernels are those of [`crate::ops::kernels`], so they give the bits of the interpreter.
 //!
-//! Reading order: [`array`], [`tape`], [`faults`], [`pass`] (arguments and results); what a caller is told of a fault is
+//! Reading order: [`array`], [`windows`], [`tape`], [`faults`], [`pass`] (arguments and results); what a caller is told of a fault is
 //! [`crate::fault::report`].
 
 pub mod array;
 pub mod faults;
 pub mod pass;
 pub mod tape;
+pub mod windows;
 
 pub use crate::fault::report::{CallSite, RunError, left};
 pub use crate::fault::{Fault, FaultKind};
@@ -24,6 +25,7 @@ pub use faults::{
 };
 pub use pass::{ByMut, Takes};
 pub use tape::{Tape, Word};
+pub use windows::{count, small};
 
 /// The bits of a float, any NaN being the same NaN.
 #[inline(always)]

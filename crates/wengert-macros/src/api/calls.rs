@@ -150,17 +150,17 @@ pub(super) fn declared(outside: &[External]) -> String {
     for (number, methods) in by_number(outside) {
         let heads: String =
             methods.iter().map(|(method, e)| format!("{};\n", head(method, e))).collect();
-        let _ = write!(text, "pub(super) trait __Outside{number} {{\n{heads}}}\n");
+        let _ = write!(text, "#[doc(hidden)]\npub trait __Outside{number} {{\n{heads}}}\n");
     }
     if !outside.is_empty() {
-        text.push_str("pub(super) struct __Outside;\n");
+        text.push_str("#[doc(hidden)]\npub struct __Outside;\n");
     }
     text
 }
 
 /// Their implementations, to stand beside the module of the function.
 pub(crate) fn outside(
-    own: &Ident,
+    own: &TokenStream,
     outside: &[External],
     parsed: &Parsed,
     spans: &Spans,

@@ -9,6 +9,18 @@ impl Printer<'_> {
     pub(super) fn array(&mut self, inst: &Inst, args: &[String]) -> Result<(), Unsupported> {
         let path = self.path().to_string();
         let result = inst.results.first().map(|r| self.name(*r)).unwrap_or_default();
+        if let Some(element) = self.unchecked_element(inst) {
+            match &inst.op {
+                Op::Load | Op::Array(ArrayOp::Peek) => {
+                    self.line(&format!("let {result} = {element};"));
+                }
+                _ => {
+                    self.line(&format!("{element} = {};", args[args.len() - 1]));
+                    self.stays(inst.args[0], inst.results[0]);
+                }
+            }
+            return Ok(());
+        }
         match &inst.op {
             Op::Dim(axis) => self.line(&format!("let {result} = {}.dim({axis});", args[0])),
             Op::Copy => self.line(&format!("let mut {result} = {}.clone();", args[0])),
@@ -42,6 +54,11 @@ impl Printer<'_> {
             other => return self.unsupported(name_of(other)),
         }
         Ok(())
+    }
+
+    /// The element that an instruction reads or writes, where it needs no check.
+    fn unchecked_element(&self, inst: &Inst) -> Option<String> {
+        self.unchecked.as_ref()?.elements.get(inst.results.first()?).cloned()
     }
 
     /// The user's name of the array an instruction works on, as a literal.

@@ -141,19 +141,7 @@ impl Printer<'_> {
         let results = self.pattern(&self.numbers(&inst.results), false);
         let numbers = self.numbers(carries);
         let first: Vec<String> = self.numbers(first).iter().map(|v| self.value(*v)).collect();
-        self.line(&format!("let {results} = {{"));
-        self.depth += 1;
-        self.line(&format!("let mut {counter} = {start};"));
-        self.line(&format!("let {} = {};", self.pattern(&numbers, true), tuple(&first)));
-        self.line("loop {");
-        let now = self.pattern(&numbers, false);
-        if let Some(end) = end {
-            self.depth += 1;
-            self.line(&format!("if {counter} >= {end} {{"));
-            self.line(&format!("    break {now};"));
-            self.line("}");
-            self.depth -= 1;
-        }
+        let first = format!("let {} = {};", self.pattern(&numbers, true), tuple(&first));
         match body.numbering {
             Numbering::FromStart => {
                 self.loops.push((inst.span, format!("{counter}.wrapping_sub({start})")));
@@ -162,23 +150,79 @@ impl Printer<'_> {
             Numbering::Hidden => {}
         }
         self.left_in.push(homes);
-        let text = self.aside(body)?;
-        let homes = self.left_in.pop().unwrap_or_default();
-        if body.numbering != Numbering::Hidden {
-            self.loops.pop();
+        let now = self.pattern(&numbers, false);
+        let ended =
+            |done: &str| vec![format!("if {done} {{"), format!("    break {now};"), "}".into()];
+        let entry = end.and_then(|end| self.windows(inst, start, end));
+        if let Some(mut entry) = entry {
+            let (around, count, at) = (entry.label(), entry.name("n"), entry.name("k"));
+            self.line(&format!("let {results} = {around}: {{"));
+            self.depth += 1;
+            self.line("'checks: {");
+            self.depth += 1;
+            for check in std::mem::take(&mut entry.checks) {
+                self.line(&check);
+            }
+            self.line(&format!("let mut {at} = {};", if entry.down { &count } else { "0_usize" }));
+            self.line(&first);
+            self.line(&format!("break {around} loop {{"));
+            let (mut opening, steps, closing);
+            if entry.down {
+                opening = ended(&format!("{at} == 0"));
+                opening.push(format!("{at} -= 1;"));
+                (steps, closing) = (format!("{count} - 1 - {at}"), String::new());
+            } else {
+                opening = ended(&format!("{at} >= {count}"));
+                (steps, closing) = (at.clone(), format!("{at} += 1;"));
+            }
+            opening.push(format!("let {counter} = {start}.wrapping_add(({steps}) as i64);"));
+            self.unchecked = Some(entry.unchecked);
+            self.iteration(body, &opening, &closing)?;
+            self.unchecked = None;
+            self.line("};");
+            self.depth -= 1;
+            self.line("}");
+        } else {
+            self.line(&format!("let {results} = {{"));
+            self.depth += 1;
         }
-        self.text.push_str(&text);
-        let mut step = self.moves(&homes, &body.yields);
-        let next = self.values(&self.numbers(&body.yields));
-        if next != "()" {
-            let _ = write!(step, "{now} = {next}; ");
-        }
-        self.depth += 1;
-        self.line(&format!("{step}{counter} = {counter}.wrapping_add(1);"));
-        self.depth -= 1;
+        self.line(&format!("let mut {counter} = {start};"));
+        self.line(&first);
+        self.line("loop {");
+        let opening = end.map(|end| ended(&format!("{counter} >= {end}"))).unwrap_or_default();
+        self.iteration(body, &opening, &format!("{counter} = {counter}.wrapping_add(1);"))?;
         self.line("}");
         self.depth -= 1;
         self.line("};");
+        self.left_in.pop();
+        if body.numbering != Numbering::Hidden {
+            self.loops.pop();
+        }
+        Ok(())
+    }
+
+    /// What a loop does each time.
+    fn iteration(
+        &mut self,
+        body: &Block,
+        opening: &[String],
+        closing: &str,
+    ) -> Result<(), Unsupported> {
+        self.depth += 1;
+        opening.iter().for_each(|line| self.line(line));
+        self.depth -= 1;
+        let text = self.aside(body)?;
+        self.text.push_str(&text);
+        let homes = self.left_in.last().cloned().unwrap_or_default();
+        let mut step = self.moves(&homes, &body.yields);
+        let numbers = self.numbers(&body.params[1..]);
+        let next = self.values(&self.numbers(&body.yields));
+        if next != "()" {
+            let _ = write!(step, "{} = {next}; ", self.pattern(&numbers, false));
+        }
+        self.depth += 1;
+        self.line(&format!("{step}{closing}"));
+        self.depth -= 1;
         Ok(())
     }
 }

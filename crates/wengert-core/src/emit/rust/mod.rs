@@ -11,6 +11,7 @@
 //! - [`module`] prints all functions of a module, with arrays and tapes ([`arrays`]), for code that is compiled ahead of
 //!   time with [`crate::ahead`]: each returns a `Result`, whose fault has its place and the iterations of the loops around
 //!   it. All versions of an array that are made in place are one variable, and so are those of a tape ([`homes`]).
+//!   Loops along arrays are checked before they run ([`windows`]).
 //!
 //! Functions that are somewhere else are called as those of the module are, arrays by reference; the fault of one is told where it was
 //! called. `while` loops run for as long as they take. What neither can print is [`Unsupported`].
@@ -18,6 +19,7 @@
 mod arrays;
 mod homes;
 mod rows;
+mod windows;
 
 use crate::ir::verify::consumes;
 use crate::ir::{Block, Func, Inst, Module, Op, Phase, Type, Value};
@@ -79,6 +81,11 @@ pub trait Calls {
     /// The path of an elementary function.
     fn row(&self, prim: Prim) -> String {
         prim.name().to_string()
+    }
+
+    /// The path of the function that gives the sine and the cosine of an angle, where there is one.
+    fn sine_and_cosine(&self) -> Option<String> {
+        None
     }
 
     /// The path of a function of the IR.
@@ -210,6 +217,8 @@ struct Printer<'a> {
     homes: HashMap<Value, String>,
     /// The variables that the results of the loops around are in, outermost first; none for numbers.
     left_in: Vec<Vec<Option<String>>>,
+    /// What needs no check in the loop that is being printed ([`windows`]).
+    unchecked: Option<windows::Unchecked>,
 }
 
 /// One thing alone, several in parentheses.
@@ -231,6 +240,7 @@ impl<'a> Printer<'a> {
             loops: Vec::new(),
             homes: HashMap::new(),
             left_in: Vec::new(),
+            unchecked: None,
         }
     }
 
@@ -332,7 +342,38 @@ impl<'a> Printer<'a> {
     }
 
     fn block(&mut self, block: &Block) -> Result<(), Unsupported> {
-        block.insts.iter().try_for_each(|inst| self.inst(inst))
+        let (mut angles, mut computed) = (HashMap::new(), HashSet::new());
+        let path = self.calls.sine_and_cosine();
+        for inst in block.insts.iter().filter(|_| path.is_some()) {
+            if let Some((angle, is_sine)) = self.angle(inst) {
+                let both: &mut [Option<Value>; 2] = angles.entry(angle).or_default();
+                both[usize::from(!is_sine)].get_or_insert(inst.results[0]);
+            }
+        }
+        for inst in &block.insts {
+            let both = self.angle(inst).and_then(|(angle, _)| angles.get(&angle).copied());
+            match (both, &path) {
+                (Some([Some(sine), Some(cosine)]), Some(path))
+                    if [sine, cosine].contains(&inst.results[0]) =>
+                {
+                    let (pattern, angle) =
+                        (self.pattern(&[sine, cosine], false), self.value(inst.args[0]));
+                    self.line(&format!("let {pattern} = {path}({angle});"));
+                    // The other one has been computed with it.
+                    angles.remove(&inst.args[0]);
+                    computed.extend([sine, cosine]);
+                }
+                _ if inst.results.first().is_some_and(|result| computed.contains(result)) => {}
+                _ => self.inst(inst)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The angle whose sine or cosine an instruction computes, and whether it is the sine.
+    fn angle(&self, inst: &Inst) -> Option<(Value, bool)> {
+        let Op::Prim(prim @ (Prim::Sin | Prim::Cos)) = inst.op else { return None };
+        (self.func.ty(inst.results[0]) == Type::F64).then(|| (inst.args[0], prim == Prim::Sin))
     }
 
     fn inst(&mut self, inst: &Inst) -> Result<(), Unsupported> {
@@ -351,6 +392,8 @@ impl<'a> Printer<'a> {
             Op::Drive(name, phase) if self.ahead.is_some() => {
                 self.drive(inst, name, *phase, args)?;
             }
+            Op::Assert(_)
+                if self.unchecked.as_ref().is_some_and(|u| u.held.contains(&inst.args[0])) => {}
             Op::Assert(message) if self.ahead.is_some() => {
                 let fault = self.fault(&format!("assertion({message:?}"), inst.span);
                 self.line(&format!("if !{} {{ {fault}; }}", args[0]));
@@ -374,7 +417,19 @@ impl<'a> Printer<'a> {
         if types.clone().any(Type::is_array) {
             return self.unsupported(format!("{} of arrays", prim.name()));
         }
+        if self.unchecked.as_ref().is_some_and(|u| u.sums.contains(&inst.results[0])) {
+            let name = if prim == Prim::IAdd { "add" } else { "sub" };
+            return Ok(format!("i64::wrapping_{name}({}, {})", args[0], args[1]));
+        }
         let single = inst.args.iter().any(|v| self.func.ty(*v) == Type::F32);
+        // In a recurrence the next iteration does not wait for a branch that always goes the same way; where there
+        // are vectors, there are no branches.
+        if let (Prim::Flush, Some(_), None) = (prim, self.ahead, &self.unchecked) {
+            let (x, float) = (&args[0], if single { "f32" } else { "f64" });
+            return Ok(format!(
+                "if {float}::abs({x}) < {float}::MIN_POSITIVE {{ ::core::hint::cold_path(); 0.0 }} else {{ {x} }}"
+            ));
+        }
         let failing = |how: Failing, call: String| match (how, self.ahead) {
             (Failing::Overflow, None) => {
                 format!("{call}.expect(\"an integer result does not fit 64 bits\")")

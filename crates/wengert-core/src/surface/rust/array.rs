@@ -37,6 +37,7 @@ impl<'a> Converter<'a> {
                 Val::Alias(place, ty) => Leaf::new(place.read(), ty.clone()),
                 Val::Never => return Ok(Val::Never),
                 Val::Tuple(_) => return Err(no::ARRAY_OF_TUPLES.at(span)),
+                Val::Struct(..) => return Err(no::ARRAY_OF_STRUCTS.at(span)),
                 _ => return Err(no::OTHER_EXPRESSION.at(span)),
             };
             ty = match ty.join(&leaf.ty) {
@@ -85,6 +86,7 @@ impl<'a> Converter<'a> {
             Val::Alias(place, ty) => Leaf::new(place.read(), ty),
             Val::Never => return Ok(Val::Never),
             Val::Tuple(_) => return Err(no::ARRAY_OF_TUPLES.at(at)),
+            Val::Struct(..) => return Err(no::ARRAY_OF_STRUCTS.at(at)),
             _ => return Err(no::OTHER_EXPRESSION.at(at)),
         };
         let ty = Ty::Array(Box::new(leaf.ty.clone()), len);

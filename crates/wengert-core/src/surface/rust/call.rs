@@ -16,6 +16,19 @@ pub(super) struct Callee {
     pub(super) mutable: Vec<bool>,
 }
 
+impl Callee {
+    /// A function of this name in the tree.
+    pub(super) fn of(name: String, sig: &syn::Signature, signature: Signature) -> Callee {
+        let mutable = sig.inputs.iter().map(|input| match input {
+            syn::FnArg::Typed(p) => {
+                matches!(&*p.pat, syn::Pat::Ident(i) if i.mutability.is_some())
+            }
+            syn::FnArg::Receiver(r) => r.reference.is_none() && r.mutability.is_some(),
+        });
+        Callee { name, mutable: mutable.collect(), signature }
+    }
+}
+
 impl<'a> Converter<'a> {
     /// A call of a function of the text.
     pub(super) fn call(
@@ -25,10 +38,23 @@ impl<'a> Converter<'a> {
         at: Span,
         span: Span,
     ) -> Made<Val<'a>> {
+        self.call_with(callee, None, args, at, span)
+    }
+
+    /// A call, the first argument of which may have been evaluated: what a method is called on.
+    pub(super) fn call_with(
+        &mut self,
+        callee: &Callee,
+        receiver: Option<(Val<'a>, Span)>,
+        args: &[&'a syn::Expr],
+        at: Span,
+        span: Span,
+    ) -> Made<Val<'a>> {
         let signature = &callee.signature;
-        if args.len() != signature.params.len() {
-            let (n, s) =
-                (signature.params.len(), if signature.params.len() == 1 { "" } else { "s" });
+        let before = usize::from(receiver.is_some());
+        if before + args.len() != signature.params.len() {
+            let n = signature.params.len() - before;
+            let s = if n == 1 { "" } else { "s" };
             let message =
                 format!("`{}` takes {n} argument{s}, but {} are given", signature.name, args.len());
             return Err(Diagnostic::new("argument-count", message)
@@ -36,7 +62,11 @@ impl<'a> Converter<'a> {
                 .label(signature.span, "defined here"));
         }
         let mut pending = super::expr::Pending::default();
-        for (arg, param) in args.iter().zip(&signature.params) {
+        if let (Some((val, at_receiver)), Some(param)) = (receiver, signature.params.first()) {
+            let val = self.fitted(val, &param.ty.ty(), at_receiver)?;
+            self.next(&mut pending, val)?;
+        }
+        for (arg, param) in args.iter().zip(&signature.params[before..]) {
             let want = param.ty.ty();
             let val = self.expr(arg, Some(&want))?;
             let arg_span = self.at(*arg);
@@ -80,10 +110,7 @@ impl<'a> Converter<'a> {
         let mut written: Vec<Option<Place>> = Vec::new();
         for (k, (val, param)) in args.into_iter().zip(&signature.params).enumerate() {
             if param.mode == Mode::RefMut {
-                written.push(match &val {
-                    Val::Alias(place, _) => Some(place.clone()),
-                    _ => None,
-                });
+                written_places(&val, &mut written);
             }
             for leaf in val.leaves() {
                 let changes = mutable.get(k).copied().unwrap_or(false);
@@ -123,11 +150,26 @@ impl<'a> Converter<'a> {
     }
 }
 
+/// The places that what comes back through a `&mut` is for; none for an array, which was written itself.
+fn written_places(val: &Val<'_>, places: &mut Vec<Option<Place>>) {
+    match val {
+        Val::Struct(_, all) | Val::Tuple(all) => {
+            all.iter().for_each(|val| written_places(val, places));
+        }
+        Val::Alias(place, _) => places.push(Some(place.clone())),
+        _ => places.push(None),
+    }
+}
+
 /// Values in the shape of a type.
 fn shaped<'a>(ty: &RustType, values: &mut impl Iterator<Item = Expr>) -> Val<'a> {
     match ty {
         RustType::Unit => Val::Unit,
         RustType::Tuple(all) => Val::Tuple(all.iter().map(|t| shaped(t, values)).collect()),
+        RustType::Struct(def) => {
+            let fields = def.fields.iter().map(|f| shaped(&f.ty, values)).collect();
+            Val::Struct(def.clone(), fields)
+        }
         other => match values.next() {
             Some(e) => Val::of(e, other.ty()),
             None => Val::Unit,

@@ -5,6 +5,7 @@
 use super::call::Callee;
 use super::expr::{Pending, strip};
 use super::labels::Kind;
+use super::methods::Associated;
 use super::scope::{Entry, Scopes};
 use super::value::{Ty, Val};
 use super::{Converter, Made, no};
@@ -45,12 +46,17 @@ impl<'a> Converter<'a> {
             // Numbers are copied when the closure is made.
             scopes.enter();
             for name in used.names {
-                if let Some(Entry::Variable(Val::Leaf(leaf))) = self.scopes.get(&name).cloned()
-                    && leaf.ty.is_scalar()
-                {
-                    let key = leaf.from.first().copied().unwrap_or(0);
-                    let held = self.held(&name, Val::Leaf(leaf), key, at)?;
-                    scopes.set(&name, Entry::Variable(held));
+                match self.scopes.get(&name).cloned() {
+                    Some(Entry::Variable(Val::Leaf(leaf))) if leaf.ty.is_scalar() => {
+                        let key = leaf.from.first().copied().unwrap_or(0);
+                        let held = self.held(&name, Val::Leaf(leaf), key, at)?;
+                        scopes.set(&name, Entry::Variable(held));
+                    }
+                    Some(Entry::Variable(val @ (Val::Tuple(_) | Val::Struct(..)))) => {
+                        let held = self.held(&name, val, 0, at)?;
+                        scopes.set(&name, Entry::Variable(held));
+                    }
+                    _ => {}
                 }
             }
         }
@@ -189,6 +195,14 @@ impl<'a> Converter<'a> {
             }
             _ => return Err(no::CALLED.at(at_name)),
         };
+        if let syn::Expr::Path(path) = strip(&call.func)
+            && let Some(found) = self.of_struct(&path.path, at_name)?
+        {
+            return match found {
+                Associated::Constructor(def) => self.struct_call(&def, &args, at),
+                Associated::Function(callee) => self.call(&callee, &args, at_name, at),
+            };
+        }
         let last = words.last().cloned().unwrap_or_default();
         let owner = words.len().checked_sub(2).map_or("", |k| words[k].as_str()).to_owned();
         if let Some(ty) = super::number::type_named(&owner) {

@@ -124,6 +124,9 @@ impl<'a> Converter<'a> {
         if let Some(x) = by_name(last) {
             return Ok(Val::of(self.float_of(x, single, span), float_type(single)));
         }
+        if let Some(val) = self.constant_of(path, span)? {
+            return Ok(val);
+        }
         if let Some(Entry::Constant(..)) = self.scopes.get(last) {
             return self.name_value(last, span);
         }

@@ -2,6 +2,7 @@
 
 use super::call::expected;
 use super::item::natural;
+use super::structs::{owned, shared};
 use super::value::{
     How, Leaf, Len, Place, Ty, Val, binary, call, compare, float, int, named, negated, not, truth,
 };
@@ -61,6 +62,9 @@ impl<'a> Converter<'a> {
                 Val::Leaf(Leaf { e, ..leaf })
             }
             Val::Tuple(all) => Val::Tuple(all.into_iter().map(|v| self.snapshot(v)).collect()),
+            Val::Struct(def, all) => {
+                Val::Struct(def, all.into_iter().map(|v| self.snapshot(v)).collect())
+            }
             other => other,
         }
     }
@@ -131,6 +135,9 @@ impl<'a> Converter<'a> {
                 let all = all.into_iter().zip(types).map(|(v, ty)| self.fitted(v, ty, at));
                 Ok(Val::Tuple(all.collect::<Made<_>>()?))
             }
+            (Val::Struct(def, all), Ty::Struct(wanted)) if def == *wanted => {
+                Ok(Val::Struct(def, all))
+            }
             (Val::Leaf(leaf), ty) => self.fitted_leaf(leaf, ty, at).map(Val::Leaf),
             (Val::Closure(_), _) => Err(no::CLOSURE_VALUE.at(at)),
             (val, ty) => Err(expected(ty, &val.ty(), at)),
@@ -159,6 +166,10 @@ impl<'a> Converter<'a> {
     pub(super) fn stand_in(&mut self, ty: &Ty, at: Span) -> Val<'a> {
         match ty {
             Ty::Tuple(all) => Val::Tuple(all.iter().map(|t| self.stand_in(t, at)).collect()),
+            Ty::Struct(def) => {
+                let fields = def.fields.iter().map(|f| self.stand_in(&f.ty.ty(), at)).collect();
+                Val::Struct(def.clone(), fields)
+            }
             Ty::Unit => Val::Unit,
             Ty::Never => Val::Never,
             Ty::Array(..) => {
@@ -234,7 +245,7 @@ impl<'a> Converter<'a> {
             E::Closure(closure) => return self.closure(closure, at),
             E::Let(_) => no::LET_CONDITION,
             E::Range(_) => no::RANGE,
-            E::Struct(_) => no::STRUCT_LITERAL,
+            E::Struct(literal) => return self.struct_literal(literal, at),
             E::Try(_) => no::TRY,
             E::TryBlock(_) => no::TRY,
             E::Async(_) => no::ASYNC,
@@ -311,20 +322,6 @@ impl<'a> Converter<'a> {
         Ok(Val::Tuple(pending.done()))
     }
 
-    fn field(&mut self, field: &'a syn::ExprField, at: Span) -> Made<Val<'a>> {
-        let syn::Member::Unnamed(index) = &field.member else { return Err(no::FIELD.at(at)) };
-        let base = self.expr(&field.base, None)?;
-        match base {
-            Val::Tuple(mut all) if (index.index as usize) < all.len() => {
-                Ok(all.swap_remove(index.index as usize))
-            }
-            other => {
-                let message = format!("there is no field `{}`", index.index);
-                Err(super::call::mismatch(message, at, &other.ty().shown()))
-            }
-        }
-    }
-
     fn unary(&mut self, unary: &'a syn::ExprUnary, want: Option<&Ty>, at: Span) -> Made<Val<'a>> {
         match unary.op {
             syn::UnOp::Deref(_) => Ok(match self.expr(&unary.expr, want)? {
@@ -332,6 +329,7 @@ impl<'a> Converter<'a> {
                     Val::Leaf(Leaf { how: How::Place, ..leaf })
                 }
                 Val::Alias(place, ty) => Val::of(place.read(), ty),
+                val @ Val::Struct(..) => owned(val),
                 other => other,
             }),
             syn::UnOp::Neg(_) => {
@@ -415,6 +413,9 @@ impl<'a> Converter<'a> {
 
     fn operation(&mut self, left: Val<'a>, step: &'a syn::ExprBinary, span: Span) -> Made<Val<'a>> {
         let at_left = self.at(&*step.left);
+        if let Val::Struct(..) = left {
+            return Err(no::STRUCT_OPERATOR.at(span));
+        }
         let left = self.as_scalar(left, at_left)?;
         if let syn::BinOp::And(_) | syn::BinOp::Or(_) = step.op {
             return self.logical(left, step, span);
@@ -425,6 +426,9 @@ impl<'a> Converter<'a> {
         let shift = matches!(step.op, syn::BinOp::Shl(_) | syn::BinOp::Shr(_));
         let right = self.expr(&step.right, (!shift).then_some(&ty))?;
         let at_right = self.at(&*step.right);
+        if let Val::Struct(..) = right {
+            return Err(no::STRUCT_OPERATOR.at(span));
+        }
         let right = self.as_scalar(right, at_right)?;
         self.next(&mut pending, Val::Leaf(right.clone()))?;
         let mut both = pending.done().into_iter().flat_map(|v| v.leaves());
@@ -548,11 +552,13 @@ impl<'a> Converter<'a> {
         Ok(match self.expr(&reference.expr, want)? {
             Val::Leaf(leaf) if leaf.ty.is_array() => Val::Leaf(Leaf { how: How::Ref, ..leaf }),
             Val::Alias(place, ty) => Val::of(place.read(), ty),
+            val @ Val::Struct(..) => shared(val),
             other => other,
         })
     }
 
-    fn reference_mut(&mut self, e: &'a syn::Expr, want: Option<&Ty>) -> Made<Val<'a>> {
+    /// `&mut e`.
+    pub(super) fn reference_mut(&mut self, e: &'a syn::Expr, want: Option<&Ty>) -> Made<Val<'a>> {
         let inner = strip(e);
         if !is_place(inner) {
             // A reference to something that was just made.
@@ -564,8 +570,18 @@ impl<'a> Converter<'a> {
                     self.assign(Target::Name(name.clone()), e, span);
                     Val::Alias(Place::Name(name), leaf.ty)
                 }
+                val @ Val::Struct(..) => {
+                    let at = self.at(e);
+                    let held = self.held("t", val, 0, at)?;
+                    self.mutable_reference(held, at)?
+                }
                 other => other,
             });
+        }
+        if let Some(Ty::Struct(_)) = self.peek(inner) {
+            let at = self.at(inner);
+            let (val, _) = self.raw(inner)?;
+            return self.mutable_reference(val, at);
         }
         let (place, ty) = self.place(inner)?;
         if ty.is_array() {

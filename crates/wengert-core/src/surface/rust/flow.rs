@@ -158,6 +158,9 @@ impl<'a> Converter<'a> {
                 Val::of(e, ty)
             }
             Val::Tuple(all) => Val::Tuple(all.into_iter().map(|v| self.looked_at(v)).collect()),
+            Val::Struct(def, all) => {
+                Val::Struct(def, all.into_iter().map(|v| self.looked_at(v)).collect())
+            }
             other => other,
         }
     }

@@ -1,8 +1,8 @@
 //! What sequences come to: sums, folds, collections.
 
 use super::closure::Called;
-use super::sequence::Seq;
-use super::value::{How, Leaf, Len, Ty, Val, binary, int, named, not, truth};
+use super::sequence::{Seq, Way};
+use super::value::{How, Leaf, Len, Ty, Val, binary, call, int, named, not, truth};
 use super::{Converter, Made, no};
 use crate::span::Span;
 use crate::surface::tree::{BinaryOp, Expr, ExprKind, Name, Stmt, StmtKind, Target};
@@ -118,6 +118,10 @@ impl<'a> Converter<'a> {
         at_items: Span,
         at: Span,
     ) -> Made<Val<'a>> {
+        if let Some(base) = whole(seq).filter(|_| sum) {
+            let leaf = Leaf::new(call("sum", vec![base.e.clone()], at), base.ty.scalar().clone());
+            return Ok(Val::Leaf(Leaf { from: base.from.clone(), ..leaf }));
+        }
         let total = self.fresh(if sum { "sum" } else { "product" });
         let mut found: Option<Leaf> = None;
         let (stmts, ()) = self.inside(|c| {
@@ -297,6 +301,18 @@ impl<'a> Converter<'a> {
             }
             other => other,
         })
+    }
+}
+
+/// The array of floats whose elements a sequence gives, one after the other: their sum is one operation, in an order that
+/// processors like.
+fn whole<'s>(seq: &'s Seq) -> Option<&'s Leaf> {
+    match seq {
+        Seq::Copied(inner) => whole(inner),
+        Seq::Elements { base, way: Way::Value | Way::Ref } => {
+            base.ty.element().is_some_and(Ty::is_float).then_some(base)
+        }
+        _ => None,
     }
 }
 

@@ -3,6 +3,7 @@
 use super::call::Callee;
 use super::nesting;
 use super::scope::Entry;
+use super::structs::RustStruct;
 use super::types::{Mode, RustType, Signature, SignatureParam};
 use super::value::{How, Leaf, Place, Ty, Val, call, named};
 use super::{Converter, Made, Parsed, no};
@@ -12,6 +13,7 @@ use crate::surface::tree::{
 };
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The function being converted.
 #[derive(Debug, Default)]
@@ -20,10 +22,26 @@ pub(super) struct Current {
     pub(super) result: Option<Ty>,
     /// The variables of the tree that hold what it gives back through `&mut`.
     pub(super) written: Vec<(String, Span)>,
-    /// The variables that hold its array parameters that are passed by value.
+    /// The variables that hold its array parameters.
     pub(super) given: Vec<String>,
     /// The constant arrays made at its beginning.
     pub(super) constants: HashMap<String, String>,
+}
+
+/// Where a function stands.
+#[derive(Clone, Copy)]
+pub(super) enum Source<'a> {
+    Function(&'a syn::ItemFn),
+    Method(&'a syn::ImplItemFn),
+}
+
+impl<'a> Source<'a> {
+    fn parts(self) -> (&'a syn::Signature, &'a syn::Block) {
+        match self {
+            Source::Function(f) => (&f.sig, &f.block),
+            Source::Method(f) => (&f.sig, &f.block),
+        }
+    }
 }
 
 /// How often a function is converted again because more is known of its variables.
@@ -35,25 +53,45 @@ impl<'a> Converter<'a> {
         let mut errors = Vec::new();
         self.scopes.enter();
         self.declare(items.iter(), true, &mut errors);
-        let known = |e: &Entry<'a>| match e {
-            Entry::Function(callee) => Some(callee.clone()),
-            _ => None,
-        };
         for item in items {
-            if let syn::Item::Fn(f) = item
-                && !for_tests(&f.attrs)
-                && let Some(callee) = self.scopes.get(&f.sig.ident.to_string()).and_then(known)
-            {
-                errors.extend(self.function(f, &callee).err());
+            for (source, callee) in self.functions_of(item) {
+                errors.extend(self.function(source, &callee).err());
             }
         }
         errors.sort_by_key(|d| d.labels.first().map(|(span, _)| span.start));
         if !errors.is_empty() {
             return Err(errors);
         }
+        let structs = items.iter().filter_map(|item| match item {
+            syn::Item::Struct(s) => self.struct_at(&s.ident.clone().into()).ok(),
+            _ => None,
+        });
+        let structs = structs.collect();
         let module = Module { functions: self.functions, constants: Vec::new() };
         let outside = self.outside.unwrap_or_default();
-        Ok(Parsed { module, signatures: self.signatures, outside })
+        Ok(Parsed { module, signatures: self.signatures, outside, structs })
+    }
+
+    /// The struct alone.
+    pub(super) fn structure(mut self, item: &'a syn::ItemStruct) -> Made<Arc<RustStruct>> {
+        self.scopes.enter();
+        let name = item.ident.to_string();
+        self.scopes.set(&name, Entry::Struct(item));
+        self.struct_at(&item.ident.clone().into())
+    }
+
+    /// The functions of an item, once they are declared.
+    pub(super) fn functions_of(&mut self, item: &'a syn::Item) -> Vec<(Source<'a>, Rc<Callee>)> {
+        match item {
+            syn::Item::Fn(f) if !for_tests(&f.attrs) => {
+                match self.scopes.get(&f.sig.ident.to_string()) {
+                    Some(Entry::Function(callee)) => vec![(Source::Function(f), callee.clone())],
+                    _ => Vec::new(),
+                }
+            }
+            syn::Item::Impl(block) => self.methods_of(block),
+            _ => Vec::new(),
+        }
     }
 
     /// Names the items of a text or a block.
@@ -71,11 +109,13 @@ impl<'a> Converter<'a> {
                     (&s.ident, Entry::Constant(&s.ty, &s.expr))
                 }
                 syn::Item::Type(t) => (&t.ident, Entry::Type(&t.ty)),
+                syn::Item::Struct(s) => (&s.ident, Entry::Struct(s)),
                 _ => continue,
             };
             self.scopes.set(&ident.to_string(), entry);
             errors.extend(self.declared_once(&mut seen, ident).err());
         }
+        self.resolve_structs(items.clone());
         for item in items {
             let refused = match item {
                 syn::Item::Fn(f) if for_tests(&f.attrs) => continue,
@@ -92,10 +132,14 @@ impl<'a> Converter<'a> {
                 }
                 syn::Item::Mod(m) if for_tests(&m.attrs) => continue,
                 syn::Item::Static(_) => no::STATIC_MUT,
-                syn::Item::Struct(_) => no::STRUCT,
+                // One that programs cannot have may stand here, as long as no function uses it.
+                syn::Item::Struct(_) => continue,
                 syn::Item::Enum(_) => no::ENUM,
                 syn::Item::Union(_) => no::UNION,
-                syn::Item::Impl(_) => no::IMPL,
+                syn::Item::Impl(block) => {
+                    self.declare_impl(block, outside, errors);
+                    continue;
+                }
                 syn::Item::Trait(_) | syn::Item::TraitAlias(_) => no::TRAIT,
                 syn::Item::Mod(_) => no::MOD,
                 syn::Item::Macro(_) => no::MACRO_ITEM,
@@ -110,13 +154,11 @@ impl<'a> Converter<'a> {
     /// Where an item begins: its name, where it has one.
     fn item_head(&mut self, item: &syn::Item) -> Span {
         match item {
-            syn::Item::Struct(i) => self.at(&i.ident),
             syn::Item::Enum(i) => self.at(&i.ident),
             syn::Item::Union(i) => self.at(&i.ident),
             syn::Item::Trait(i) => self.at(&i.ident),
             syn::Item::Mod(i) => self.at(&i.ident),
             syn::Item::Static(i) => self.at(&i.ident),
-            syn::Item::Impl(i) => self.at(&i.impl_token),
             other => self.at(other),
         }
     }
@@ -135,20 +177,14 @@ impl<'a> Converter<'a> {
     }
 
     fn declare_function(&mut self, f: &'a syn::ItemFn, outside: bool) -> Made<()> {
-        let signature = self.signature(f)?;
+        let signature = self.signature(&f.attrs, &f.sig)?;
         let name = if outside {
             self.taken.insert(signature.name.clone());
             signature.name.clone()
         } else {
             self.fresh(&signature.name)
         };
-        let mutable = f.sig.inputs.iter().map(|input| match input {
-            syn::FnArg::Typed(p) => {
-                matches!(&*p.pat, syn::Pat::Ident(i) if i.mutability.is_some())
-            }
-            syn::FnArg::Receiver(_) => false,
-        });
-        let callee = Callee { name, mutable: mutable.collect(), signature };
+        let callee = Callee::of(name, &f.sig, signature);
         if outside {
             self.signatures.push(callee.signature.clone());
         }
@@ -157,8 +193,11 @@ impl<'a> Converter<'a> {
     }
 
     /// The types of a function.
-    pub(super) fn signature(&mut self, f: &syn::ItemFn) -> Made<Signature> {
-        let sig = &f.sig;
+    pub(super) fn signature(
+        &mut self,
+        attrs: &'a [syn::Attribute],
+        sig: &'a syn::Signature,
+    ) -> Made<Signature> {
         let refused = [
             (sig.asyncness.is_some(), no::ASYNC),
             (sig.unsafety.is_some(), no::UNSAFE),
@@ -177,14 +216,14 @@ impl<'a> Converter<'a> {
             let at = self.at(p);
             return Err(no::GENERICS.at(at));
         }
-        self.attributes(&f.attrs)?;
+        self.attributes(attrs)?;
         let mut params = Vec::new();
         for (k, input) in sig.inputs.iter().enumerate() {
             let typed = match input {
                 syn::FnArg::Typed(typed) => typed,
                 syn::FnArg::Receiver(receiver) => {
-                    let at = self.at(receiver);
-                    return Err(no::SELF.at(at));
+                    params.push(self.receiver(receiver)?);
+                    continue;
                 }
             };
             let (ty, mode) = self.passed_type(&typed.ty)?;
@@ -210,7 +249,19 @@ impl<'a> Converter<'a> {
                 result
             }
         };
-        Ok(Signature { name: sig.ident.to_string(), span: self.at(&sig.ident), params, result })
+        let (name, span) = (sig.ident.to_string(), self.at(&sig.ident));
+        Ok(Signature { name, span, params, result, owner: None })
+    }
+
+    /// `self`.
+    fn receiver(&mut self, receiver: &'a syn::Receiver) -> Made<SignatureParam> {
+        let span = self.at(receiver);
+        if self.owner.is_none() {
+            return Err(no::SELF.at(span));
+        }
+        let (ty, mode) = self.passed_type(&receiver.ty)?;
+        let nondiff = receiver.attrs.iter().any(|a| a.path().is_ident("nondiff"));
+        Ok(SignatureParam { name: "self".into(), span, ty, mode, nondiff })
     }
 
     /// Attributes that change nothing about what a function computes.
@@ -243,7 +294,8 @@ impl<'a> Converter<'a> {
     }
 
     /// Converts a function that has been declared.
-    pub(super) fn function(&mut self, f: &'a syn::ItemFn, callee: &Callee) -> Made<()> {
+    pub(super) fn function(&mut self, f: Source<'a>, callee: &Callee) -> Made<()> {
+        let owner = std::mem::replace(&mut self.owner, callee.signature.owner.clone());
         let scopes = self.scopes.clone();
         let around = std::mem::take(&mut self.around);
         let blocks = std::mem::take(&mut self.blocks);
@@ -272,24 +324,28 @@ impl<'a> Converter<'a> {
         self.taken = taken.into_iter().chain(inner).collect();
         (self.scopes, self.around, self.blocks) = (scopes, around, blocks);
         (self.prologue, self.current) = (prologue, current);
-        self.learned = learned;
+        (self.learned, self.owner) = (learned, owner);
         result
     }
 
-    fn function_once(&mut self, f: &'a syn::ItemFn, callee: &Callee) -> Made<()> {
-        let span = self.at(f);
+    fn function_once(&mut self, f: Source<'a>, callee: &Callee) -> Made<()> {
+        let span = match f {
+            Source::Function(f) => self.at(f),
+            Source::Method(f) => self.at(f),
+        };
+        let (sig, block) = f.parts();
         let name = Name { text: callee.name.clone(), span: callee.signature.span };
         self.scopes.enter();
         self.current = Some(Current::default());
         let mut params = Vec::new();
         let (mut stmts, ()) = self.inside(|c| {
-            c.bind_parameters(f, callee, &mut params)?;
+            c.bind_parameters(sig, callee, &mut params)?;
             let result = callee.signature.result.ty();
             if let Some(current) = &mut c.current {
                 current.result = Some(result.clone());
             }
-            let val = c.block(&f.block, Some(&result))?;
-            let at = c.tail_span(&f.block);
+            let val = c.block(block, Some(&result))?;
+            let at = c.tail_span(block);
             if !matches!(val, Val::Never) || !c.has_left() {
                 c.give_back(val, at)?;
             }
@@ -322,14 +378,13 @@ impl<'a> Converter<'a> {
 
     fn bind_parameters(
         &mut self,
-        f: &'a syn::ItemFn,
+        sig: &'a syn::Signature,
         callee: &Callee,
         params: &mut Vec<Param>,
     ) -> Made<()> {
-        for (input, param) in f.sig.inputs.iter().zip(&callee.signature.params) {
-            let syn::FnArg::Typed(typed) = input else { continue };
+        for (input, param) in sig.inputs.iter().zip(&callee.signature.params) {
             let span = param.span;
-            let val = self.parameter(param, &param.ty, params);
+            let val = self.parameter(param, &param.name, &param.ty, params);
             let first = params.len();
             for leaf in val.leaves() {
                 // Callers in Rust cannot give negative ones; others might.
@@ -340,13 +395,14 @@ impl<'a> Converter<'a> {
                     self.assign(Target::Name(name), checked, span);
                 }
                 if let (ExprKind::Name(name), true) = (&leaf.e.kind, leaf.ty.is_array())
-                    && let (Some(current), Mode::Value) = (&mut self.current, param.mode)
+                    && let Some(current) = &mut self.current
                 {
                     current.given.push(name.clone());
                 }
             }
             debug_assert!(first <= params.len());
-            let mutable = matches!(&*typed.pat, syn::Pat::Ident(i) if i.mutability.is_some());
+            let mutable = matches!(input, syn::FnArg::Typed(typed)
+                if matches!(&*typed.pat, syn::Pat::Ident(i) if i.mutability.is_some()));
             if param.mode == Mode::RefMut {
                 for leaf in val.leaves() {
                     let ExprKind::Name(name) = &leaf.e.kind else { continue };
@@ -363,6 +419,13 @@ impl<'a> Converter<'a> {
                     }
                 }
             }
+            let typed = match input {
+                syn::FnArg::Typed(typed) => typed,
+                syn::FnArg::Receiver(_) => {
+                    self.scopes.set("self", Entry::Variable(val));
+                    continue;
+                }
+            };
             match &*typed.pat {
                 syn::Pat::Ident(ident) if ident.subpat.is_none() && ident.by_ref.is_none() => {
                     self.scopes.set(&ident.ident.to_string(), Entry::Variable(val));
@@ -377,14 +440,24 @@ impl<'a> Converter<'a> {
     fn parameter(
         &mut self,
         param: &SignatureParam,
+        wanted: &str,
         ty: &RustType,
         params: &mut Vec<Param>,
     ) -> Val<'a> {
         if let RustType::Tuple(all) = ty {
-            return Val::Tuple(all.iter().map(|t| self.parameter(param, t, params)).collect());
+            let all = all.iter().map(|t| self.parameter(param, wanted, t, params));
+            return Val::Tuple(all.collect());
+        }
+        if let RustType::Struct(def) = ty {
+            let mut fields = Vec::new();
+            for field in &def.fields {
+                let wanted = format!("{wanted}.{}", field.name);
+                fields.push(self.parameter(param, &wanted, &field.ty, params));
+            }
+            return Val::Struct(def.clone(), fields);
         }
         let Some(declared) = ty.declared() else { return Val::Unit };
-        let (text, span) = (self.fresh(&param.name), param.span);
+        let (text, span) = (self.fresh(wanted), param.span);
         let annotation = Some(Annotation { ty: declared, span });
         let name = Name { text: text.clone(), span };
         params.push(Param { name: name.clone(), annotation, default: None, span });
@@ -437,7 +510,7 @@ pub(super) fn natural(e: Expr, message: &str, span: Span) -> Expr {
 }
 
 /// Whether an item is there for tests alone.
-fn for_tests(attrs: &[syn::Attribute]) -> bool {
+pub(super) fn for_tests(attrs: &[syn::Attribute]) -> bool {
     attrs.iter().any(|a| {
         a.path().is_ident("test")
             || (a.path().is_ident("cfg")

@@ -3,6 +3,7 @@
 //! The tree leaves its innermost loop and nothing else. To leave one further out, a flag is set and the innermost is
 //! left; after each loop in between the flag is looked at. Blocks that can be left are loops that run once.
 
+use super::structs::holds_alias;
 use super::value::{How, Leaf, Ty, Val, int, named, truth};
 use super::{Converter, Made};
 use crate::span::{Diagnostic, Span};
@@ -61,6 +62,10 @@ impl Merged {
     fn part<'a>(&self, ty: &Ty, names: &mut std::slice::Iter<String>, span: Span) -> Val<'a> {
         match ty {
             Ty::Tuple(all) => Val::Tuple(all.iter().map(|ty| self.part(ty, names, span)).collect()),
+            Ty::Struct(def) => {
+                let fields = def.fields.iter().map(|f| self.part(&f.ty.ty(), names, span));
+                Val::Struct(def.clone(), fields.collect())
+            }
             Ty::Unit => Val::Unit,
             Ty::Never => Val::Never,
             ty => match names.next() {
@@ -352,12 +357,4 @@ impl<'a> Converter<'a> {
 fn set(flag: &str, value: bool, span: Span) -> Stmt {
     let target = Target::Name(Name { text: flag.to_owned(), span });
     Stmt { kind: StmtKind::Assign { targets: vec![target], value: truth(value, span) }, span }
-}
-
-fn holds_alias(val: &Val<'_>) -> bool {
-    match val {
-        Val::Alias(..) => true,
-        Val::Tuple(all) => all.iter().any(holds_alias),
-        _ => false,
-    }
 }

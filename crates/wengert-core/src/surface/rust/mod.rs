@@ -6,12 +6,12 @@
 //! Rust is typed and scoped by blocks, the tree is neither. So the walk keeps a type for every variable and
 //! expression (`value`), renames what is shadowed (`scope`), takes tuples apart into their elements, and turns
 //! expressions that hold statements into statements before the one they stand in, in Rust's order of evaluation.
-//! References leave no trace: a `&mut` to a number is another name for the place it refers to. Closures are
+//! A struct is a tuple whose elements have names. References leave no trace: a `&mut` to a number is another name for the place it refers to. Closures are
 //! written out where they are called.
 //!
 //! # What a function of the tree takes and gives
 //!
-//! Its parameters are those of the Rust function, tuples as their elements. It returns the elements of the
+//! Its parameters are those of the Rust function, tuples and structs as their elements. It returns the elements of the
 //! result, then the final value of each `&mut` parameter, in their order ([`Signature::outputs`]).
 //!
 //! # Where programs differ from Rust's
@@ -27,7 +27,7 @@
 //! - Products and sums may be fused, which rounds once where Rust rounds twice.
 //! - What a panic says is the text of its first argument, without values in it.
 //!
-//! Reading order: `spans`, `types`, `value`, `scope`; `item`, `stmt`, `pattern`, `place`, `expr`, `number`, `cast`,
+//! Reading order: `spans`, `types`, `value`, `scope`; `item`, `structs`, `methods`, `stmt`, `pattern`, `place`, `expr`, `number`, `cast`,
 //! `array`, `mac`; `flow`, `labels`, `sequence`, `fold`, `closure`, `call`, `external`; `no` (what is refused).
 
 mod array;
@@ -42,6 +42,7 @@ mod fold;
 mod item;
 mod labels;
 mod mac;
+mod methods;
 mod nesting;
 mod no;
 mod number;
@@ -51,6 +52,7 @@ mod scope;
 mod sequence;
 mod spans;
 mod stmt;
+mod structs;
 mod types;
 mod value;
 
@@ -59,10 +61,13 @@ use crate::surface::tree::{Function, MAX_DEPTH, Module, Stmt};
 pub use external::Outside;
 use labels::Around;
 use mac::Macros;
+use methods::Methods;
 use scope::Scopes;
 pub use spans::Spans;
 use std::collections::{BTreeSet, HashMap};
-pub use types::{IntKind, Mode, RustType, Signature, SignatureParam};
+use std::sync::Arc;
+pub use structs::{Known, RustField, RustStruct, written};
+pub use types::{IntKind, Mode, RustType, Signature, SignatureParam, is_builtin};
 use value::Ty;
 
 type Made<T> = Result<T, Diagnostic>;
@@ -76,6 +81,8 @@ pub struct Parsed {
     pub signatures: Vec<Signature>,
     /// The functions that they call and that are somewhere else.
     pub outside: Vec<Outside>,
+    /// The structs that are defined beside the functions, as far as programs can have them.
+    pub structs: Vec<Arc<RustStruct>>,
 }
 
 impl Parsed {
@@ -111,18 +118,23 @@ pub fn parse(source: &str) -> Result<Parsed, Vec<Diagnostic>> {
     })?;
     let mut spans = Spans::text(source);
     let macros = Macros::of(&file.items);
-    Converter::new(&mut spans, &macros).file(&file.items)
+    Converter::new(&mut spans, &macros, &[]).file(&file.items)
 }
 
-/// Converts functions and constants, as a macro is given them. Spans are numbers of the table `spans`. What they call may be somewhere
-/// else: [`Parsed::outside`].
+/// Converts functions, constants, structs and their methods, as a macro is given them; `known` are structs that stand
+/// elsewhere. Spans are numbers of the table `spans`. What
+/// they call may be somewhere else: [`Parsed::outside`].
 ///
 /// # Errors
 ///
 /// What cannot be differentiated: one error for each function.
-pub fn convert(items: &[syn::Item], spans: &mut Spans) -> Result<Parsed, Vec<Diagnostic>> {
+pub fn convert(
+    items: &[syn::Item],
+    known: &[Known],
+    spans: &mut Spans,
+) -> Result<Parsed, Vec<Diagnostic>> {
     let macros = Macros::of(items);
-    let mut converter = Converter::new(spans, &macros);
+    let mut converter = Converter::new(spans, &macros, known);
     converter.outside = Some(Vec::new());
     converter.file(items)
 }
@@ -133,15 +145,36 @@ pub fn convert(items: &[syn::Item], spans: &mut Spans) -> Result<Parsed, Vec<Dia
 ///
 /// A type that programs do not have.
 pub fn signature(function: &syn::ItemFn, spans: &mut Spans) -> Result<Signature, Diagnostic> {
-    let macros = Macros::of(&[]);
-    Converter::new(spans, &macros).signature(function)
+    let macros = Macros::default();
+    Converter::new(spans, &macros, &[]).signature(&function.attrs, &function.sig)
+}
+
+/// The struct that a definition makes, which may refer to others that are `known`.
+///
+/// # Errors
+///
+/// What of its fields programs cannot have.
+pub fn structure(
+    item: &syn::ItemStruct,
+    known: &[Known],
+    spans: &mut Spans,
+) -> Result<Arc<RustStruct>, Diagnostic> {
+    let macros = Macros::default();
+    Converter::new(spans, &macros, known).structure(item)
 }
 
 /// The state of the walk.
 struct Converter<'a> {
     spans: &'a mut Spans,
     macros: &'a Macros,
+    /// Structs that stand elsewhere.
+    known: &'a [Known],
     scopes: Scopes<'a>,
+    /// The structs found so far.
+    structs: HashMap<String, Arc<RustStruct>>,
+    methods: Methods<'a>,
+    /// What `Self` is.
+    owner: Option<Arc<RustStruct>>,
     /// Every identifier of the text and every name made so far.
     taken: BTreeSet<String>,
     /// The functions made so far.
@@ -167,11 +200,15 @@ struct Converter<'a> {
 }
 
 impl<'a> Converter<'a> {
-    fn new(spans: &'a mut Spans, macros: &'a Macros) -> Self {
+    fn new(spans: &'a mut Spans, macros: &'a Macros, known: &'a [Known]) -> Self {
         Converter {
             spans,
             macros,
+            known,
             scopes: Scopes::default(),
+            structs: HashMap::new(),
+            methods: Methods::default(),
+            owner: None,
             taken: BTreeSet::new(),
             functions: Vec::new(),
             signatures: Vec::new(),

@@ -6,14 +6,12 @@ catalogue! {
     // Items.
     STATIC_MUT "a `static mut` changes behind the function's back"
         => "pass it as a `&mut` parameter";
-    STRUCT "structs are not supported"
-        => "pass the fields as parameters, or put them into an array or a tuple";
     ENUM "enums are not supported"
         => "use an integer, and `match` on it";
     UNION "unions are not supported"
         => "pass the fields as parameters";
-    IMPL "methods are not supported"
-        => "write functions, and pass the fields of the object as parameters";
+    IMPL "methods of this type cannot be differentiated"
+        => "write an `impl` of a struct that stands beside it, or has `#[derive(Differentiable)]`";
     TRAIT "traits are not supported"
         => "write functions of numbers and slices";
     MOD "modules inside the text are not supported"
@@ -34,8 +32,8 @@ catalogue! {
         => "remove `extern`, and write the body in Rust";
     GENERICS "type parameters are not supported"
         => "write the types out, such as `f64` and `&[f64]`";
-    SELF "methods are not supported"
-        => "write a function, and pass the fields of the object as parameters";
+    SELF "this stands in no `impl`"
+        => "put `#[differentiable]` before the `impl`, instead of before its functions";
     ATTRIBUTE "this attribute may change what the function means"
         => "remove it";
     CONSTANT "the value of a constant must be one expression"
@@ -70,8 +68,14 @@ catalogue! {
         => "pass a number and a `bool`, or use NaN for what is missing";
     COLLECTION "this collection is not supported"
         => "use slices, arrays and `Vec`";
-    STRUCT_TYPE "types of your own are not supported"
-        => "pass the fields as parameters, or put them into an array or a tuple";
+    STRUCT_TYPE "what this type is made of is not known here"
+        => "put the struct into one module with the function, with the attribute before it, or `#[derive(Differentiable)]` before the struct";
+    GENERIC_STRUCT "structs with parameters are not supported"
+        => "write the types out, such as `f64` and `[f64; 3]`";
+    NDARRAY "arrays of crate `ndarray` cannot be passed here"
+        => "pass `a.as_slice()` as `&[f64]`, and of a matrix the number of columns";
+    ARRAY_OF_STRUCTS "arrays of structs are not supported"
+        => "use a struct of arrays, such as `x: Vec<f64>`";
     ARRAY_OF_TUPLES "arrays of tuples are not supported"
         => "use one array for each element of the tuple, or arrays of arrays";
     ARRAY_LENGTH "the length of an array must be a number or a constant"
@@ -102,6 +106,10 @@ catalogue! {
         => "assign to a variable, an element `x[i]`, a part `x[a..b]`, or `*r`";
     TUPLE_PLACE "a reference to a tuple is not supported"
         => "refer to its elements: `&mut t.0`";
+    STRUCT_PLACE "a number or an array is needed here"
+        => "refer to a field: `s.x`";
+    REBOUND "a `&mut` cannot be made to refer to something else"
+        => "name the new reference by a `let` of its own";
 
     // Expressions.
     BIG_INTEGER "this integer does not fit in 64 bits"
@@ -114,14 +122,14 @@ catalogue! {
         => "put the numbers into an array, and choose the index";
     CONST_BLOCK "`const` blocks are not supported"
         => "use a `const` item";
-    FIELD "fields of structs are not supported"
-        => "pass the field as a parameter";
+    FIELD "this is no struct, and has no fields"
+        => "call a method with parentheses: `x.sin()`";
+    STRUCT_OPERATOR "operators of structs are not supported"
+        => "write a method that does it, or work on the fields";
     RANGE "a range is only supported in a loop and as an index"
         => "write `for i in a..b`, or keep both ends in variables";
     ITERATOR "an iterator cannot be kept"
         => "use it in a `for` loop, or sum, fold or collect it here";
-    STRUCT_LITERAL "structs are not supported"
-        => "use a tuple or an array";
     TRY "`?` is not supported"
         => "test the value with `if` before it goes wrong";
     AWAIT "`await` is not supported"

@@ -122,6 +122,9 @@ impl<'a> Converter<'a> {
         at: Span,
     ) -> Made<Val<'a>> {
         let name = method.method.to_string();
+        if let Some(def) = self.struct_before(&method.receiver) {
+            return self.struct_method(&def, method, None, at);
+        }
         if super::fold::consumes(&name, method.args.len()) && self.is_sequence(&method.receiver) {
             return self.consumed(method, &name, want, at);
         }
@@ -141,7 +144,11 @@ impl<'a> Converter<'a> {
             Val::Leaf(leaf) if leaf.ty.is_array() => {
                 return self.array_method(leaf, &name, method, at);
             }
-            val @ Val::Tuple(_) if name == "clone" => return Ok(val),
+            val @ Val::Tuple(_) if name == "clone" => return Ok(self.cloned(val, at)),
+            Val::Struct(def, all) => {
+                let val = Val::Struct(def.clone(), all);
+                return self.struct_method(&def, method, Some(val), at);
+            }
             other => {
                 let at = self.at(&*method.receiver);
                 self.as_scalar(other, at)?

@@ -1,6 +1,7 @@
 //! Patterns: of `let`, loops and parameters, which always fit, and of `match`, which are tested.
 
 use super::scope::Entry;
+use super::structs::{owned, shared};
 use super::value::{How, Leaf, Ty, Val, compare};
 use super::{Converter, Made, no};
 use crate::span::{Diagnostic, Span};
@@ -20,6 +21,13 @@ impl<'a> Converter<'a> {
                     // `ref` makes a reference of what it is given.
                     Val::Leaf(leaf) if ident.by_ref.is_some() => {
                         Val::Leaf(Leaf { how: How::Ref, ..leaf })
+                    }
+                    val @ Val::Struct(..) if ident.by_ref.is_some() => {
+                        if ident.mutability.is_some() {
+                            self.mutable_reference(val, at)?
+                        } else {
+                            shared(val)
+                        }
                     }
                     val => val,
                 };
@@ -51,6 +59,7 @@ impl<'a> Converter<'a> {
                         Val::Leaf(Leaf { how: How::Place, ..leaf })
                     }
                     Val::Alias(place, ty) => Val::of(place.read(), ty),
+                    val @ Val::Struct(..) => owned(val),
                     other => other,
                 };
                 self.bind(&reference.pat, val)
@@ -75,6 +84,10 @@ impl<'a> Converter<'a> {
                 pairs.into_iter().try_for_each(|(p, v)| self.bind(p, v))
             }
             syn::Pat::Slice(slice) => self.bind_elements(slice, val, at),
+            syn::Pat::Struct(_) | syn::Pat::TupleStruct(_) => {
+                let pairs = self.taken_apart(pattern, &val)?;
+                pairs.into_iter().try_for_each(|(p, v)| self.bind(p, v))
+            }
             _ => Err(no::REFUTABLE.at(at)),
         }
     }
@@ -186,6 +199,13 @@ impl<'a> Converter<'a> {
                 let mut tests = Vec::new();
                 for (pattern, val) in tuple.elems.iter().zip(all) {
                     tests.extend(self.tested(pattern, val)?);
+                }
+                Ok(joined(LogicalOp::And, tests, at))
+            }
+            syn::Pat::Struct(_) | syn::Pat::TupleStruct(_) => {
+                let mut tests = Vec::new();
+                for (pattern, val) in self.taken_apart(pattern, val)? {
+                    tests.extend(self.tested(pattern, &val)?);
                 }
                 Ok(joined(LogicalOp::And, tests, at))
             }

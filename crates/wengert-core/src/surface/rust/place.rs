@@ -2,7 +2,8 @@
 
 use super::expr::{Pending, is_place, strip};
 use super::scope::Entry;
-use super::value::{How, Leaf, Place, Ty, Val, binary};
+use super::structs::{field_of, holds_alias};
+use super::value::{How, Leaf, Place, Ty, Val, binary, call};
 use super::{Converter, Made, no};
 use crate::span::{Diagnostic, Span};
 use crate::surface::tree::{BinaryOp, Expr, ExprKind, Index, StmtKind, Target};
@@ -37,7 +38,7 @@ impl<'a> Converter<'a> {
     }
 
     /// The place that a value is read from.
-    fn place_of(&mut self, val: Val<'a>, at: Span) -> Made<(Place, Ty)> {
+    pub(super) fn place_of(&mut self, val: Val<'a>, at: Span) -> Made<(Place, Ty)> {
         match val {
             Val::Alias(place, ty) => Ok((place, ty)),
             Val::Leaf(leaf) => match &leaf.e.kind {
@@ -55,6 +56,7 @@ impl<'a> Converter<'a> {
                 },
             },
             Val::Tuple(_) => Err(no::TUPLE_PLACE.at(at)),
+            Val::Struct(..) => Err(no::STRUCT_PLACE.at(at)),
             _ => Err(no::TARGET.at(at)),
         }
     }
@@ -85,7 +87,7 @@ impl<'a> Converter<'a> {
     }
 
     /// The type of a place, without looking closer.
-    fn peek(&self, e: &syn::Expr) -> Option<Ty> {
+    pub(super) fn peek(&self, e: &syn::Expr) -> Option<Ty> {
         match strip(e) {
             syn::Expr::Path(path) => match self.scopes.get(&path.path.get_ident()?.to_string())? {
                 Entry::Variable(val) => Some(val.ty()),
@@ -103,8 +105,13 @@ impl<'a> Converter<'a> {
                 }
             }
             syn::Expr::Unary(unary) => self.peek(&unary.expr),
+            syn::Expr::Reference(reference) => self.peek(&reference.expr),
             syn::Expr::Field(field) => match (self.peek(&field.base)?, &field.member) {
                 (Ty::Tuple(types), syn::Member::Unnamed(k)) => types.get(k.index as usize).cloned(),
+                (Ty::Struct(def), member) => {
+                    let k = field_of(&def, member, Span::default()).ok()?;
+                    Some(def.fields[k].ty.ty())
+                }
                 _ => None,
             },
             syn::Expr::Tuple(tuple) => {
@@ -175,9 +182,18 @@ impl<'a> Converter<'a> {
             }
             syn::Expr::Infer(_) => Ok(Targets::Nothing),
             inner if is_place(inner) => {
-                if let syn::Expr::Path(_) | syn::Expr::Field(_) = inner {
+                if let syn::Expr::Path(_) = inner {
                     let val = self.expr(inner, None)?;
-                    return self.targets_of(val, at);
+                    if holds_alias(&val) {
+                        return Err(no::REBOUND.at(at));
+                    }
+                    return self.targets_of(val, false, at);
+                }
+                let struct_behind = matches!(inner, syn::Expr::Unary(unary)
+                    if matches!(self.peek(&unary.expr), Some(Ty::Struct(_))));
+                if struct_behind || matches!(inner, syn::Expr::Field(_)) {
+                    let (val, inside) = self.raw(inner)?;
+                    return self.targets_of(val, inside, at);
                 }
                 let from = self.declared_by(inner);
                 let (place, ty) = self.place(inner)?;
@@ -187,11 +203,16 @@ impl<'a> Converter<'a> {
         }
     }
 
-    fn targets_of(&mut self, val: Val<'a>, at: Span) -> Made<Targets> {
+    /// A value as what is assigned to; arrays of a struct behind a reference are those of somebody else, so it is
+    /// their elements that are assigned to.
+    fn targets_of(&mut self, val: Val<'a>, inside: bool, at: Span) -> Made<Targets> {
         match val {
-            Val::Tuple(all) => {
-                let all = all.into_iter().map(|v| self.targets_of(v, at));
+            Val::Tuple(all) | Val::Struct(_, all) => {
+                let all = all.into_iter().map(|v| self.targets_of(v, inside, at));
                 Ok(Targets::Tuple(all.collect::<Made<_>>()?))
+            }
+            Val::Leaf(leaf) if inside && leaf.ty.is_array() && leaf.how == How::Ref => {
+                Ok(Targets::One(all_of(leaf.e, at), leaf.ty, leaf.from))
             }
             val => {
                 let from = match &val {
@@ -205,8 +226,8 @@ impl<'a> Converter<'a> {
     }
 
     fn store(&mut self, targets: Targets, value: Val<'a>, at_value: Span, span: Span) -> Made<()> {
-        let mut pairs = Vec::new();
-        self.pairs(targets, value, at_value, &mut pairs)?;
+        let (mut pairs, several) = (Vec::new(), !matches!(targets, Targets::One(..)));
+        self.pairs(targets, value, several, at_value, &mut pairs)?;
         match pairs.len() {
             0 => {}
             1 => {
@@ -228,14 +249,18 @@ impl<'a> Converter<'a> {
         &mut self,
         targets: Targets,
         value: Val<'a>,
+        several: bool,
         at: Span,
         pairs: &mut Vec<(Place, Expr)>,
     ) -> Made<()> {
         match (targets, value) {
             (Targets::Nothing, _) => Ok(()),
-            (Targets::Tuple(targets), Val::Tuple(values)) if targets.len() == values.len() => {
+            (_, Val::Alias(..)) => Err(no::REBOUND.at(at)),
+            (Targets::Tuple(targets), Val::Tuple(values) | Val::Struct(_, values))
+                if targets.len() == values.len() =>
+            {
                 let both = targets.into_iter().zip(values);
-                both.into_iter().try_for_each(|(t, v)| self.pairs(t, v, at, pairs))
+                both.into_iter().try_for_each(|(t, v)| self.pairs(t, v, several, at, pairs))
             }
             (Targets::One(place, ty, from), value) => {
                 if ty.is_open() {
@@ -247,6 +272,12 @@ impl<'a> Converter<'a> {
                 for leaf in self.fitted(value, &ty, at)?.leaves() {
                     let leaf = match place {
                         Place::Name(_) if leaf.how != How::Ref => self.taken_over(leaf),
+                        // One of several that are stored may be overwritten by another before it is read.
+                        Place::Element { .. } if several && leaf.how == How::Place => {
+                            let span = leaf.e.span;
+                            let e = call("copy", vec![leaf.e], span);
+                            Leaf { e, how: How::Fresh, ..leaf }
+                        }
                         _ => leaf,
                     };
                     pairs.push((place.clone(), leaf.e));
@@ -313,6 +344,15 @@ impl<'a> Converter<'a> {
 
     /// Exchanges what is in two places.
     pub(super) fn exchange(&mut self, a: Val<'a>, b: Val<'a>, span: Span) -> Made<()> {
+        match (a, b) {
+            (Val::Struct(d, a), Val::Struct(e, b)) if d == e => {
+                a.into_iter().zip(b).try_for_each(|(a, b)| self.exchange(a, b, span))
+            }
+            (a, b) => self.exchange_two(a, b, span),
+        }
+    }
+
+    fn exchange_two(&mut self, a: Val<'a>, b: Val<'a>, span: Span) -> Made<()> {
         let (a, b) = (self.swapped(a, span)?, self.swapped(b, span)?);
         let (Some(joined), true) = (a.1.join(&b.1), a.1.is_array() == b.1.is_array()) else {
             return Err(super::call::expected(&a.1, &b.1, span));
@@ -321,7 +361,7 @@ impl<'a> Converter<'a> {
         let mut values = [b.0.read(), a.0.read()];
         if joined.is_array() && !by_name {
             // Contents change places, so one of them is kept aside.
-            values = values.map(|e| super::value::call("copy", vec![e.clone()], e.span));
+            values = values.map(|e| call("copy", vec![e.clone()], e.span));
         }
         let target = Target::Tuple { elements: vec![a.0.target(), b.0.target()], span };
         self.assign(target, Expr { kind: ExprKind::Tuple(values.to_vec()), span }, span);

@@ -19,6 +19,7 @@ pub(super) enum Entry<'a> {
     Constant(&'a syn::Type, &'a syn::Expr),
     Function(Rc<Callee>),
     Type(&'a syn::Type),
+    Struct(&'a syn::ItemStruct),
 }
 
 /// The blocks around, outermost first.
@@ -162,6 +163,13 @@ impl<'a> Converter<'a> {
                 let all = all.into_iter().map(|v| self.held(wanted, v, decl, span));
                 Val::Tuple(all.collect::<Made<_>>()?)
             }
+            Val::Struct(def, all) => {
+                let mut fields = Vec::new();
+                for (field, val) in def.fields.iter().zip(all) {
+                    fields.push(self.held(&format!("{wanted}.{}", field.name), val, decl, span)?);
+                }
+                Val::Struct(def, fields)
+            }
             other => other,
         })
     }
@@ -210,7 +218,11 @@ impl<'a> Converter<'a> {
                     .label(span, "not called here")
                     .help("call it, or pass a closure that calls it"))
             }
-            Some(Entry::Type(_)) | None => {
+            Some(Entry::Struct(item)) if item.fields.is_empty() => {
+                let def = self.struct_at(&item.ident.clone().into())?;
+                Ok(Val::Struct(def, Vec::new()))
+            }
+            Some(Entry::Type(_) | Entry::Struct(_)) | None => {
                 if let Some(known) = super::constants::by_name(name) {
                     return Ok(Val::of(super::value::float(known, span), Ty::F64));
                 }
@@ -246,6 +258,9 @@ fn placed(val: Val<'_>, span: Span) -> Val<'_> {
             Val::Leaf(leaf)
         }
         Val::Tuple(all) => Val::Tuple(all.into_iter().map(|v| placed(v, span)).collect()),
+        Val::Struct(def, all) => {
+            Val::Struct(def, all.into_iter().map(|v| placed(v, span)).collect())
+        }
         other => other,
     }
 }

@@ -435,6 +435,9 @@ impl<'a> Converter<'a> {
                 Val::Leaf(Leaf { e, ..leaf })
             }
             Val::Tuple(all) => Val::Tuple(all.into_iter().map(|v| self.settled(v)).collect()),
+            Val::Struct(def, all) => {
+                Val::Struct(def, all.into_iter().map(|v| self.settled(v)).collect())
+            }
             other => other,
         }
     }

@@ -26,11 +26,8 @@ impl<'a> Converter<'a> {
             return Err(error);
         }
         for item in items {
-            if let syn::Item::Fn(f) = item
-                && let Some(Entry::Function(callee)) =
-                    self.scopes.get(&f.sig.ident.to_string()).cloned()
-            {
-                self.function(f, &callee)?;
+            for (source, callee) in self.functions_of(item) {
+                self.function(source, &callee)?;
             }
         }
         let mut value = Val::Unit;

@@ -1,10 +1,12 @@
 //! Rust types as they are written, and signatures made of them.
 
+use super::structs::RustStruct;
 use super::value::{Len, Ty};
 use super::{Converter, Made, no};
 use crate::ops::Elem;
 use crate::span::{Diagnostic, Span};
 use crate::surface::tree::DeclaredType;
+use std::sync::Arc;
 
 /// An integer type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -103,15 +105,18 @@ pub enum RustType {
     Array(Box<RustType>, usize),
     /// `(A, B)`
     Tuple(Vec<RustType>),
+    /// A struct.
+    Struct(Arc<RustStruct>),
     /// `()`
     Unit,
 }
 
 impl RustType {
-    /// The elements of tuples, one after the other; nothing for `()`.
+    /// The elements of tuples and the fields of structs, one after the other; nothing for `()`.
     pub fn leaves(&self) -> Vec<&RustType> {
         match self {
             RustType::Tuple(all) => all.iter().flat_map(RustType::leaves).collect(),
+            RustType::Struct(def) => def.fields.iter().flat_map(|f| f.ty.leaves()).collect(),
             RustType::Unit => Vec::new(),
             other => vec![other],
         }
@@ -125,7 +130,7 @@ impl RustType {
         }
     }
 
-    /// The numbers it is made of; nothing for tuples and `()`.
+    /// The numbers it is made of; nothing for tuples, structs and `()`.
     pub fn scalar(&self) -> Option<Elem> {
         match self {
             RustType::F64 => Some(Elem::F64),
@@ -133,7 +138,7 @@ impl RustType {
             RustType::Int(_) => Some(Elem::I64),
             RustType::Bool => Some(Elem::Bool),
             RustType::Slice(e) | RustType::Vec(e) | RustType::Array(e, _) => e.scalar(),
-            RustType::Tuple(_) | RustType::Unit => None,
+            RustType::Tuple(_) | RustType::Struct(_) | RustType::Unit => None,
         }
     }
 
@@ -160,6 +165,7 @@ impl RustType {
             RustType::Vec(e) => Ty::Array(Box::new(e.ty()), Len::Vec),
             RustType::Array(e, n) => Ty::Array(Box::new(e.ty()), Len::Fixed(*n)),
             RustType::Tuple(all) => Ty::Tuple(all.iter().map(RustType::ty).collect()),
+            RustType::Struct(def) => Ty::Struct(def.clone()),
             RustType::Unit => Ty::Unit,
         }
     }
@@ -202,6 +208,8 @@ pub struct Signature {
     pub params: Vec<SignatureParam>,
     /// Its result.
     pub result: RustType,
+    /// The struct it is a method or an associated function of: then its name is `Point::length`.
+    pub owner: Option<Arc<RustStruct>>,
 }
 
 impl Signature {
@@ -277,6 +285,9 @@ impl Converter<'_> {
         if let (1, Some(alias)) = (path.segments.len(), self.scopes.alias(&name)) {
             return self.rust_type(alias);
         }
+        if let Some(found) = self.struct_of(path, at)? {
+            return Ok(RustType::Struct(found));
+        }
         if let Some(kind) = IntKind::from_name(&name) {
             return Ok(RustType::Int(kind));
         }
@@ -299,7 +310,8 @@ impl Converter<'_> {
             "Option" | "Result" => no::OPTION_TYPE.at(at),
             "Box" | "Rc" | "Arc" | "Cell" | "RefCell" | "Cow" => no::POINTER.at(at),
             "HashMap" | "BTreeMap" | "HashSet" | "BTreeSet" | "VecDeque" => no::COLLECTION.at(at),
-            "Self" => no::SELF.at(at),
+            name if NDARRAY.contains(&name) => no::NDARRAY.at(at),
+            _ if !last.arguments.is_none() => no::GENERIC_STRUCT.at(at),
             _ => no::STRUCT_TYPE.at(at),
         };
         Err(as_type(refused))
@@ -309,6 +321,7 @@ impl Converter<'_> {
     fn element(&mut self, elem: RustType, at: Span) -> Made<RustType> {
         match elem {
             RustType::Tuple(_) | RustType::Unit => Err(as_type(no::ARRAY_OF_TUPLES.at(at))),
+            RustType::Struct(_) => Err(as_type(no::ARRAY_OF_STRUCTS.at(at))),
             elem => Ok(elem),
         }
     }
@@ -320,6 +333,9 @@ impl Converter<'_> {
             RustType::Tuple(all) => {
                 return all.iter().try_for_each(|ty| self.no_ragged_rows(ty, at));
             }
+            RustType::Struct(def) => {
+                return def.fields.iter().try_for_each(|f| self.no_ragged_rows(&f.ty, at));
+            }
             _ => return Ok(()),
         };
         match **inner {
@@ -327,6 +343,29 @@ impl Converter<'_> {
             _ => self.no_ragged_rows(inner, at),
         }
     }
+}
+
+/// Types of crate `ndarray`.
+const NDARRAY: &[&str] = &[
+    "Array1",
+    "Array2",
+    "Array3",
+    "ArrayView1",
+    "ArrayView2",
+    "ArrayView3",
+    "ArrayViewMut1",
+    "ArrayViewMut2",
+    "ArrayViewMut3",
+];
+
+/// Whether a name is that of a type that is known without a definition, to be taken or refused.
+pub fn is_builtin(name: &str) -> bool {
+    const OTHERS: &[&str] = &[
+        "f64", "f32", "bool", "char", "str", "String", "Vec", "i128", "u128", "f16", "f128",
+        "Option", "Result", "Box", "Rc", "Arc", "Cell", "RefCell", "Cow", "HashMap", "BTreeMap",
+        "HashSet", "BTreeSet", "VecDeque", "Self",
+    ];
+    IntKind::from_name(name).is_some() || OTHERS.contains(&name) || NDARRAY.contains(&name)
 }
 
 /// The error of a type that is not supported.

@@ -1,9 +1,11 @@
 //! What expressions are in the walk: their types, and the expressions of the tree they become.
 
+use super::structs::RustStruct;
 use super::types::IntKind;
 use crate::span::Span;
 use crate::surface::tree::{BinaryOp, Callee, Expr, ExprKind, Index, Name, Target};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The type of a value.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +20,7 @@ pub(super) enum Ty {
     /// Several values of a type.
     Array(Box<Ty>, Len),
     Tuple(Vec<Ty>),
+    Struct(Arc<RustStruct>),
     Unit,
     /// Nothing comes of it: the program goes on elsewhere.
     Never,
@@ -128,6 +131,7 @@ impl Ty {
                 let all: Vec<String> = all.iter().map(Ty::shown).collect();
                 format!("({})", all.join(", "))
             }
+            Ty::Struct(def) => def.name.clone(),
             Ty::Unit => "()".into(),
             Ty::Never => "!".into(),
         }
@@ -160,6 +164,8 @@ pub(super) struct Leaf {
 pub(super) enum Val<'a> {
     Leaf(Leaf),
     Tuple(Vec<Val<'a>>),
+    /// A struct: its fields.
+    Struct(Arc<RustStruct>, Vec<Val<'a>>),
     Unit,
     Never,
     /// A `&mut` to a number: another name for its place.
@@ -176,6 +182,7 @@ impl<'a> Val<'a> {
         match self {
             Val::Leaf(leaf) => leaf.ty.clone(),
             Val::Tuple(all) => Ty::Tuple(all.iter().map(Val::ty).collect()),
+            Val::Struct(def, _) => Ty::Struct(def.clone()),
             Val::Alias(_, ty) => ty.clone(),
             Val::Never => Ty::Never,
             Val::Unit | Val::Closure(_) => Ty::Unit,
@@ -186,7 +193,7 @@ impl<'a> Val<'a> {
     pub(super) fn leaves(&self) -> Vec<Leaf> {
         match self {
             Val::Leaf(leaf) => vec![leaf.clone()],
-            Val::Tuple(all) => all.iter().flat_map(Val::leaves).collect(),
+            Val::Tuple(all) | Val::Struct(_, all) => all.iter().flat_map(Val::leaves).collect(),
             Val::Alias(place, ty) => vec![Leaf::new(place.read(), ty.clone())],
             Val::Unit | Val::Never | Val::Closure(_) => Vec::new(),
         }
