@@ -106,7 +106,8 @@ impl<'a> Converter<'a> {
                 format!("say so where it is kept: `let y: f64 = {shown}(..);`, and use `y` here"),
             ));
         };
-        let signature = Signature { name: shown.clone(), span: at_name, params, result };
+        let signature =
+            Signature { name: shown.clone(), owner: None, span: at_name, params, result };
         let path = if path.leading_colon.is_some() { format!("::{shown}") } else { shown };
         let external = self.declared_outside(path, &signature, at_name);
         let called = Callee::External(Box::new(external));
@@ -167,6 +168,6 @@ fn rust_type(ty: &Ty) -> Option<RustType> {
         Ty::Array(elem, _) => RustType::Vec(Box::new(rust_type(elem)?)),
         Ty::Tuple(all) => RustType::Tuple(all.iter().map(rust_type).collect::<Option<_>>()?),
         Ty::Unit => RustType::Unit,
-        Ty::Never => return None,
+        Ty::Struct(_) | Ty::Never => return None,
     })
 }
