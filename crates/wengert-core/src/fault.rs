@@ -3,7 +3,10 @@
 //! The interpreter and compiled code report the same faults: what happened, where in the source, and
 //! in which iteration of which loop.
 
+pub mod report;
+
 use crate::span::{Diagnostic, Span};
+use report::RunError;
 use std::sync::Arc;
 
 /// A run-time error.
@@ -67,6 +70,12 @@ pub enum FaultKind {
     Folder(Arc<str>),
     /// A loop was taken back and came out too far from where it had been.
     Drift(Arc<str>),
+    /// A call of a function that is declared and is somewhere else.
+    External(Arc<str>),
+    /// A derivative that the author of a function does not give, in words.
+    NoDerivative(Arc<str>),
+    /// A fault of a function that is somewhere else, as it is told there.
+    Elsewhere(Arc<RunError>),
     /// The user interrupted the run.
     Interrupted,
 }
@@ -187,9 +196,14 @@ impl Fault {
                 format!("there is not enough memory for an array of {more}{bytes} bytes")
             }
             FaultKind::NoAddresses => "there are no addresses left for a tape".into(),
-            FaultKind::Budget { why, .. } | FaultKind::Folder(why) | FaultKind::Drift(why) => {
-                why.to_string()
+            FaultKind::Budget { why, .. }
+            | FaultKind::Folder(why)
+            | FaultKind::Drift(why)
+            | FaultKind::NoDerivative(why) => why.to_string(),
+            FaultKind::External(name) => {
+                format!("`@{name}` is declared and has no body here")
             }
+            FaultKind::Elsewhere(error) => error.to_string(),
             FaultKind::Interrupted => "interrupted".into(),
         }
     }
@@ -277,6 +291,19 @@ impl Fault {
                     "store a state every so many steps with `--invert-every`, or allow more with `--invert-within`",
                 ),
             ),
+            FaultKind::External(_) => (
+                "external-function",
+                "this call",
+                Some("give it a body: `func` in the place of `extern`"),
+            ),
+            FaultKind::NoDerivative(_) => (
+                "no-derivative",
+                "this call",
+                Some("use another mode, or give that derivative as well"),
+            ),
+            FaultKind::Elsewhere(_) => {
+                ("elsewhere", "this call", Some("see the line of the function that was called"))
+            }
             FaultKind::Interrupted => (
                 "interrupted",
                 "while running this",
@@ -326,7 +353,14 @@ mod tests {
                 }
                 FaultKind::Budget { .. } => FaultKind::Folder("no space left".into()),
                 FaultKind::Folder(_) => FaultKind::Drift("too far".into()),
-                FaultKind::Drift(_) => FaultKind::Interrupted,
+                FaultKind::Drift(_) => FaultKind::External("f".into()),
+                FaultKind::External(_) => {
+                    let (kind, span, iterations) = (FaultKind::Overflow, Span::default(), vec![]);
+                    let fault = Box::new(Fault { kind, span, iterations });
+                    FaultKind::Elsewhere(Arc::new(RunError::new(fault, "f.rs", "3:5")))
+                }
+                FaultKind::Elsewhere(_) => FaultKind::NoDerivative("none".into()),
+                FaultKind::NoDerivative(_) => FaultKind::Interrupted,
                 FaultKind::Interrupted => break,
             });
         }

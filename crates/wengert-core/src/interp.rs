@@ -4,7 +4,7 @@
 //! the bit. Values are looked up in a table per call, blocks are executed instruction by
 //! instruction, and outlined loops are run store-all: record everything, then reverse everything.
 
-use crate::fault::Fault;
+use crate::fault::{Fault, FaultKind};
 use crate::ir::{Elem, Func, Inst, Module, Op, Type, Value};
 use crate::ops::kernels::{self, Computed, Operand};
 use crate::ops::shaped;
@@ -127,6 +127,11 @@ impl<'m> Interp<'m> {
         }
         match self.module.func(name) {
             Some(func) => self.machine.start(func, args),
+            None if self.module.external(name).is_some() => Err(Fault {
+                kind: FaultKind::External(name.into()),
+                span: Span::default(),
+                iterations: Vec::new(),
+            }),
             None => panic!("the verifier lets no call to a missing function `@{name}` through"),
         }
     }

@@ -3,6 +3,7 @@
 //! Each takes and gives Rust's own types, and hands numbers and arrays to a printed program. They are built from the
 //! signature alone.
 
+pub(crate) mod calls;
 mod places;
 
 use crate::expand::{Program, Programs};
@@ -16,7 +17,7 @@ use wengert_core::surface::rust::{Mode, RustType, Signature, SignatureParam};
 /// A number or an array among the parameters.
 pub(crate) struct Leaf {
     pub(crate) ty: RustType,
-    mode: Mode,
+    pub(crate) mode: Mode,
     /// How it is reached from the parameter.
     place: Place,
     /// The parameter.
@@ -62,6 +63,8 @@ pub(crate) fn module(
         }
         api.jacobian();
     }
+    let calls = calls::callable(programs);
+    let declared = calls::declared(&programs.outside);
     format!(
         "/// `{name}` and its derivatives.\n\
          #[allow(warnings, clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)]\n\
@@ -70,7 +73,7 @@ pub(crate) fn module(
          {imports}\
          const __PLACES: &str = \"{places}\";\n\
          fn __told(fault: ::std::boxed::Box<__a::Fault>) -> __a::RunError {{\n\
-         __a::RunError::new(fault, ::std::file!(), __PLACES)\n}}\n{}}}\n\
+         __a::RunError::new(fault, ::std::file!(), __PLACES)\n}}\n{}{calls}{declared}}}\n\
          // Where only derivatives are called, the function is still used.\n\
          const _: () = {{ {usage} }};\n",
         api.text
@@ -117,7 +120,8 @@ impl Api<'_> {
              pub(super) struct Run(pub(super) ({kinds},));\n\
              impl super::__Work for Run {{\ntype Out = __a::Result<{results}>;\n\
              #[inline(always)]\nfn run(self) -> Self::Out {{\nlet args = self.0;\n\
-             let mut tape = __a::Tape::again();\nlet made = {entry}({args});\ntape.leave();\nmade\n}}\n}}\n{text}}}\n"
+             let mut tape = __a::Tape::again();\nlet made = {entry}({args});\ntape.leave();\nmade\n}}\n}}\n{text}{}}}\n",
+            calls::entry(program)
         )
         .unwrap_or_default();
     }
@@ -550,7 +554,7 @@ impl Api<'_> {
 }
 
 /// The type of a value in programs.
-fn kind(ty: Type) -> String {
+pub(crate) fn kind(ty: Type) -> String {
     match ty {
         Type::F64 => "f64".into(),
         Type::F32 => "f32".into(),

@@ -9,11 +9,13 @@ use crate::types;
 use proc_macro2::TokenStream;
 use wengert_core::emit::rust::{self, Calls};
 use wengert_core::ir::verify::consumes;
-use wengert_core::ir::{Module, Type};
+use wengert_core::ir::{External, Module, Type};
 use wengert_core::lower;
 use wengert_core::ops::Prim;
 use wengert_core::span::{Diagnostic, Span};
-use wengert_core::surface::rust::{Known, Parsed, RustStruct, RustType, Signature, Spans, convert};
+use wengert_core::surface::rust::{
+    Known, Mode, Outside, Parsed, RustStruct, RustType, Signature, Spans, convert,
+};
 use wengert_core::transform::{derivative, jvp, pipeline, vjp};
 
 /// A program as Rust text, and how its entry is called.
@@ -23,6 +25,8 @@ pub(crate) struct Program {
     /// The types of what the entry takes, and whether it takes a reference.
     pub(crate) params: Vec<(Type, bool)>,
     pub(crate) results: Vec<Type>,
+    /// What it calls and is somewhere else.
+    outside: Vec<External>,
 }
 
 /// What is made of a function.
@@ -30,6 +34,23 @@ pub(crate) struct Programs {
     pub(crate) value: Program,
     /// None where there is nothing to differentiate, or by.
     pub(crate) derivatives: Option<Derivatives>,
+    /// What derivatives of its callers call, where such have a part in them.
+    pub(crate) called: Option<Called>,
+    /// The parameters of programs that are `&mut` parameters of the function, by number.
+    pub(crate) written: Vec<usize>,
+    /// What all of these call and is somewhere else.
+    pub(crate) outside: Vec<External>,
+}
+
+/// The programs that derivatives of callers call. Tangents and adjoints are there for all floats.
+pub(crate) struct Called {
+    /// None where it is that of the function itself.
+    pub(crate) jvp: Option<Program>,
+    pub(crate) record: Program,
+    pub(crate) reverse: Program,
+    /// Their tangents.
+    pub(crate) record_jvp: Program,
+    pub(crate) reverse_jvp: Program,
 }
 
 /// The derivative programs.
@@ -53,8 +74,16 @@ impl Calls for Names {
     }
 
     fn function(&self, name: &str) -> String {
-        // Methods are called `Point::length`.
-        name.replace("::", "__").replace('.', "_")
+        match Outside::part(name) {
+            Some((number, part)) => {
+                format!(
+                    "<super::__Outside as super::__Outside{number}>::{}",
+                    api::calls::method(part)
+                )
+            }
+            // Methods are called `Point::length`.
+            None => name.replace("::", "__").replace('.', "_"),
+        }
     }
 }
 
@@ -97,6 +126,7 @@ pub(crate) fn functions(
     })?;
     let places = places(&spans);
     let (mut made, mut wrong) = (TokenStream::new(), Vec::new());
+    let mut beside = TokenStream::new();
     let mut module = |signature: &Signature, source: &Source<'_>, seen: Seen<'_>| {
         let at = source.ident.span();
         match programs(&parsed, signature, options) {
@@ -104,8 +134,13 @@ pub(crate) fn functions(
                 let surroundings = seen.surroundings(signature, source.vis);
                 let signature = seen.signature(signature);
                 let text = api::module(&signature, &programs, &surroundings, &places);
-                match text.parse::<TokenStream>() {
-                    Ok(tokens) => return tokens,
+                let own = seen.module_of(source.ident);
+                let outside = api::calls::outside(&own, &programs.outside, &parsed, &spans);
+                match text.parse::<TokenStream>().and_then(|made| Ok((made, outside?))) {
+                    Ok((tokens, outside)) => {
+                        beside.extend(outside);
+                        return tokens;
+                    }
                     Err(e) => wrong.push(syn::Error::new(at, format!("{e}: please report this"))),
                 }
             }
@@ -149,6 +184,7 @@ pub(crate) fn functions(
         }
     }
     made.extend(methods.into_iter().map(Methods::module));
+    made.extend(beside);
     made.extend(implementations(items, &parsed));
     if wrong.is_empty() { Ok(made) } else { Err(wrong) }
 }
@@ -206,8 +242,15 @@ fn programs(
     let wrt: Vec<usize> =
         leaves.iter().enumerate().filter(|(_, leaf)| leaf.diff).map(|(k, _)| k).collect();
     let value = program(&primal, name)?;
-    if wrt.is_empty() || !signature.outputs().into_iter().any(types::is_float) {
-        return Ok(Programs { value, derivatives: None });
+    let floats: Vec<usize> =
+        leaves.iter().enumerate().filter(|(_, l)| types::is_float(&l.ty)).map(|(k, _)| k).collect();
+    let gives_floats = signature.outputs().into_iter().any(types::is_float);
+    let called = match floats.is_empty() || !gives_floats {
+        true => None,
+        false => Some(called(&primal, name, &floats, &wrt)?),
+    };
+    if wrt.is_empty() || !gives_floats {
+        return Ok(Programs::new(value, None, called, &leaves));
     }
     let reverse = vjp::in_module(&primal, name, &wrt).map_err(one)?;
     if options.show {
@@ -215,18 +258,100 @@ fn programs(
     }
     let forward = jvp::in_module(&primal, name, &wrt, 1).map_err(one)?;
     let products = derivative::products(&primal, name, &wrt, &wrt).map_err(one)?;
-    Ok(Programs {
-        value,
-        derivatives: Some(Derivatives {
-            jvp: program(&forward, &jvp::name(name, 1))?,
-            vjp: program(&reverse, &format!("{name}.vjp"))?,
-            products: program(&products, &format!("{name}.vjp.jvp"))?,
-        }),
+    let derivatives = Derivatives {
+        jvp: program(&forward, &jvp::name(name, 1))?,
+        vjp: program(&reverse, &format!("{name}.vjp"))?,
+        products: program(&products, &format!("{name}.vjp.jvp"))?,
+    };
+    Ok(Programs::new(value, Some(derivatives), called, &leaves))
+}
+
+/// What derivatives of callers call: derivatives by all floats, which are zero for those that are not among `wrt`.
+fn called(
+    primal: &Module,
+    name: &str,
+    floats: &[usize],
+    wrt: &[usize],
+) -> Result<Called, Vec<Diagnostic>> {
+    let one = |d: Diagnostic| vec![d];
+    let mut held = primal.clone();
+    let others: Vec<usize> = floats.iter().copied().filter(|k| !wrt.contains(k)).collect();
+    for func in held.funcs.iter_mut().filter(|func| *func.name == *name && !others.is_empty()) {
+        *func = derivative::held(func, &others);
+    }
+    let jvp = match others.is_empty() {
+        true => None,
+        false => {
+            let forward = jvp::in_module(&held, name, floats, 1).map_err(one)?;
+            Some(program(&forward, &jvp::name(name, 1))?)
+        }
+    };
+    let calls = vjp::callee_in_module(&held, name).map_err(one)?;
+    let tangent = |part: &str| {
+        let floats = calls.func(part).map_or(Vec::new(), |func| {
+            let types = func.param_types();
+            (0..types.len()).filter(|k| types[*k].is_float()).collect()
+        });
+        let made = jvp::in_module(&calls, part, &floats, 1).map_err(one)?;
+        program(&made, &jvp::name(part, 1))
+    };
+    let [record, reverse] = ["record", "reverse"].map(|part| format!("{name}.call.{part}"));
+    Ok(Called {
+        jvp,
+        record_jvp: tangent(&record)?,
+        reverse_jvp: tangent(&reverse)?,
+        record: program(&calls, &record)?,
+        reverse: program(&calls, &reverse)?,
     })
 }
 
+impl Programs {
+    fn new(
+        value: Program,
+        derivatives: Option<Derivatives>,
+        called: Option<Called>,
+        leaves: &[api::Leaf],
+    ) -> Programs {
+        let written = (0..leaves.len()).filter(|k| leaves[*k].mode == Mode::RefMut).collect();
+        let mut programs = Programs { value, derivatives, called, written, outside: Vec::new() };
+        let mut outside: Vec<External> = Vec::new();
+        for external in programs.all().iter().flat_map(|(_, program)| &program.outside) {
+            if !outside.contains(external) {
+                outside.push(external.clone());
+            }
+        }
+        programs.outside = outside;
+        programs
+    }
+
+    /// All programs, each with the name of its module of the text.
+    pub(crate) fn all(&self) -> Vec<(&'static str, &Program)> {
+        let mut all = vec![("value", &self.value)];
+        if let Some(derivatives) = &self.derivatives {
+            all.push(("jvp", &derivatives.jvp));
+            all.push(("vjp", &derivatives.vjp));
+            all.push(("products", &derivatives.products));
+        }
+        if let Some(called) = &self.called {
+            all.extend(called.jvp.as_ref().map(|jvp| ("called_jvp", jvp)));
+            all.push(("record", &called.record));
+            all.push(("reverse", &called.reverse));
+            all.push(("record_jvp", &called.record_jvp));
+            all.push(("reverse_jvp", &called.reverse_jvp));
+        }
+        all
+    }
+}
+
+impl Program {
+    /// Whether it calls what is somewhere else, and so may come to call itself unseen.
+    pub(crate) fn calls_outside(&self) -> bool {
+        !self.outside.is_empty()
+    }
+}
+
 fn program(module: &Module, entry: &str) -> Result<Program, Vec<Diagnostic>> {
-    let finished = pipeline::finish_with(module, &pipeline::Passes::TEXT);
+    let finished = pipeline::finish_with(&module.reached(entry), &pipeline::Passes::TEXT);
     let told = |what: String| vec![Diagnostic::new("unsupported", what)];
     let text = rust::module(&finished, "__a::", &Names).map_err(|e| told(e.to_string()))?;
     let Some(func) = finished.func(entry) else {
@@ -240,6 +365,7 @@ fn program(module: &Module, entry: &str) -> Result<Program, Vec<Diagnostic>> {
             .map(|p| (func.ty(*p), is_shared(func.ty(*p), consumes(&finished, func, *p))))
             .collect(),
         results: func.results.iter().copied().filter(|ty| *ty != Type::Tape).collect(),
+        outside: finished.externals.clone(),
     })
 }
 

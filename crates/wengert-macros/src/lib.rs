@@ -1,8 +1,9 @@
-//! `#[differentiable]` for crate `wengert`, which re-exports it and says how it is used.
+//! `#[differentiable]` and `#[derivative]` for crate `wengert`, which re-exports them and says how they are used.
 //!
 //! The attribute is given the tokens of a function. They go the way of every program: surface tree, IR, derivatives
 //! ([`expand`]); what comes out is printed as Rust, and functions around it take and give Rust's own types ([`api`],
-//! [`types`]). Structs that stand elsewhere bring their definitions along ([`structs`], [`carried`]). What cannot be differentiated becomes a compile error at its place ([`errors`]).
+//! [`types`]). Structs that stand elsewhere bring their definitions along ([`structs`], [`carried`]). Derivatives that are written by
+//! hand take the same places ([`given`]). What cannot be differentiated becomes a compile error at its place ([`errors`]).
 #![forbid(unsafe_code)]
 
 mod api;
@@ -11,6 +12,7 @@ mod errors;
 mod expand;
 #[cfg(test)]
 mod expansion_time;
+mod given;
 mod methods;
 mod options;
 mod structs;
@@ -28,6 +30,17 @@ pub fn differentiable(
     let options: TokenStream = options.into();
     let item: TokenStream = item.into();
     expanded(options, item.clone()).unwrap_or_else(|errors| errors::tokens(item, &errors)).into()
+}
+
+/// A derivative that is written by hand: see crate `wengert`.
+#[proc_macro_attribute]
+pub fn derivative(
+    options: proc_macro::TokenStream,
+    item: proc_macro::TokenStream,
+) -> proc_macro::TokenStream {
+    let item: TokenStream = item.into();
+    let made = given::expanded(options.into(), item.clone());
+    made.unwrap_or_else(|errors| errors::tokens(item, &errors)).into()
 }
 
 /// What `#[differentiable]` needs to know of a struct that stands elsewhere: see trait `Differentiable` of crate

@@ -23,6 +23,17 @@ impl<'a> Seen<'a> {
         Seen { owner: Some(owner) }
     }
 
+    /// The module of a function, from beside the function or the `impl` it stands in.
+    pub(crate) fn module_of(self, function: &syn::Ident) -> TokenStream {
+        match self.owner {
+            Some(owner) => {
+                let name = module_name(owner);
+                quote! { #name::#function }
+            }
+            None => function.to_token_stream(),
+        }
+    }
+
     /// A signature with the paths of structs as they are from there, and with names for parameters of functions.
     pub(crate) fn signature(self, signature: &Signature) -> Signature {
         let mut signature = signature.clone();
@@ -163,15 +174,17 @@ impl Methods {
             syn::Visibility::Inherited => 0,
         };
         let vis = self.visible.iter().max_by_key(width);
-        let name = snake_case(&self.owner);
-        let name = match syn::parse_str::<syn::Ident>(&name) {
-            Ok(name) => name,
-            Err(_) => quote::format_ident!("{name}_"),
-        };
+        let name = module_name(&self.owner);
         let about = format!("The methods of `{}` and their derivatives.", self.owner);
         let modules = self.modules;
         quote! { #[doc = #about] #vis mod #name { #modules } }
     }
+}
+
+/// The name of the module of a struct.
+fn module_name(owner: &str) -> syn::Ident {
+    let name = snake_case(owner);
+    syn::parse_str::<syn::Ident>(&name).unwrap_or_else(|_| quote::format_ident!("{name}_"))
 }
 
 /// `DoublePendulum` as `double_pendulum`.

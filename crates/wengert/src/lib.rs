@@ -79,11 +79,11 @@ pub use structs::Differentiable;
 pub use value::Value;
 pub use wengert_checkpoint as checkpoint;
 pub use wengert_checkpoint::Precision;
-pub use wengert_core::ahead::RunError;
+pub use wengert_core::ahead::{CallSite, RunError};
 pub use wengert_core::fault::{Fault, FaultKind};
 pub use wengert_core::span::{Diagnostic, Span};
 #[cfg(feature = "macros")]
-pub use wengert_macros::{Differentiable, differentiable};
+pub use wengert_macros::{Differentiable, derivative, differentiable};
 
 /// What the text that `#[differentiable]` makes refers to.
 #[cfg(feature = "macros")]

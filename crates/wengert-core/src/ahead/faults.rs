@@ -69,6 +69,13 @@ pub fn no_room(bytes: usize, place: (u32, u32), loops: Loops) -> Box<Fault> {
     at(FaultKind::OutOfMemory(2 * bytes as u64), place, loops)
 }
 
+/// A derivative that is not given, at no place: it is told where it was asked for.
+#[cold]
+#[inline(never)]
+pub fn not_given(why: &str) -> Box<Fault> {
+    at(FaultKind::NoDerivative(why.into()), (0, 0), &[])
+}
+
 /// A fault of a function that was called in loops.
 #[cold]
 #[inline(never)]

@@ -79,6 +79,24 @@ impl<T: Item, const N: usize> Item for [T; N] {
     }
 }
 
+/// An argument that is passed by `&mut`, where types say how a function is called ([`Takes`]).
+#[derive(Clone, Copy, Debug)]
+pub struct ByMut<T>(std::marker::PhantomData<T>);
+
+/// That a function takes arguments of these types and gives results of these, what is behind `&mut` last. So a call in another
+/// module or crate that was taken for something else does not compile.
+#[diagnostic::on_unimplemented(
+    message = "the function is called here as `fn{Args} -> {Results}`, which it is not",
+    label = "it takes or gives something else",
+    note = "arrays of all kinds are `Array`, integers are `i64`; `ByMut` is an argument passed by `&mut`: \
+            write `&*x` where `x` is a `&mut` and the function takes a `&`",
+    note = "say with `let y: f64 = f(..);` what a call gives"
+)]
+pub trait Takes<Args, Results> {
+    /// The function.
+    type Function;
+}
+
 /// An array of the items of a slice.
 pub fn array<T: Item, const R: usize>(items: &[T]) -> Result<Array<T::Number, R>> {
     let mut dims = vec![items.len()];

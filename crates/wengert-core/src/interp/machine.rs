@@ -312,6 +312,9 @@ impl<'m, D: Domain> Machine<'m, D> {
     }
 
     fn callee(&mut self, env: &mut Env<D>, inst: &Inst, name: &str) -> Run<Vec<D::Value>> {
+        if self.module.external(name).is_some() {
+            return self.fault(FaultKind::External(name.into()), inst.span);
+        }
         let args = self.callee_args(env, inst, name);
         match self.module.func(name) {
             Some(func) => D::call(self, func, args, inst.span),

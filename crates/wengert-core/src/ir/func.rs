@@ -3,6 +3,7 @@
 //! A [`Func`] owns a table of values (`Value` is an index into it) and a tree of blocks. Constants are
 //! values without an instruction, one per distinct constant, visible everywhere in the function.
 
+use super::external::External;
 use super::origin::Origin;
 use super::types::{Op, Type};
 use crate::ops::Scalar;
@@ -241,6 +242,8 @@ pub struct Rule {
 pub struct Module {
     /// The functions, in printing order.
     pub funcs: Vec<Func>,
+    /// The functions that are somewhere else.
+    pub externals: Vec<External>,
     /// The outlined loops.
     pub loops: Vec<LoopPlan>,
     /// Derivatives given by their authors.
@@ -263,6 +266,11 @@ impl Module {
     /// The function of that name.
     pub fn func(&self, name: &str) -> Option<&Func> {
         self.funcs.iter().find(|f| &*f.name == name)
+    }
+
+    /// The function of that name that is somewhere else.
+    pub fn external(&self, name: &str) -> Option<&External> {
+        self.externals.iter().find(|e| &*e.name == name)
     }
 
     /// The outlined loop of that name.

@@ -82,8 +82,8 @@ impl Module {
 /// plans that are vouched for.
 impl Hash for Module {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Module { funcs, loops, rules, origin: _ } = self;
-        (funcs, loops, rules).hash(state);
+        let Module { funcs, externals, loops, rules, origin: _ } = self;
+        (funcs, externals, loops, rules).hash(state);
         (self.vouched(), self.reverses()).hash(state);
     }
 }

@@ -62,10 +62,19 @@ pub(crate) fn library(text: &str) -> Result<Module, Diagnostic> {
             Token::Word(w) if w == "func" => {
                 let span = parser.span();
                 let func = parser.func()?;
-                if module.func(&func.name).is_some() {
+                if module.func(&func.name).is_some() || module.external(&func.name).is_some() {
                     return Err(parser.error(span, format!("`@{}` is defined twice", func.name)));
                 }
                 module.funcs.push(func);
+            }
+            Token::Word(w) if w == "extern" => {
+                let span = parser.span();
+                let external = parser.external()?;
+                let name = &external.name;
+                if module.func(name).is_some() || module.external(name).is_some() {
+                    return Err(parser.error(span, format!("`@{name}` is defined twice")));
+                }
+                module.externals.push(external);
             }
             Token::Word(w) if w == "loop" => {
                 let span = parser.span();
@@ -84,7 +93,7 @@ pub(crate) fn library(text: &str) -> Result<Module, Diagnostic> {
                 }
                 module.rules.push(rule);
             }
-            _ => return Err(parser.expected("`func`, `loop` or `rule`")),
+            _ => return Err(parser.expected("`func`, `extern`, `loop` or `rule`")),
         }
     }
 }
@@ -241,6 +250,14 @@ impl Parser {
         Ok(types)
     }
 
+    /// `(f64, [f64])`
+    fn type_list(&mut self) -> Parsed<Vec<Type>> {
+        self.mark("(")?;
+        let types = if self.is_mark(")") { Vec::new() } else { self.types()? };
+        self.mark(")")?;
+        Ok(types)
+    }
+
     fn func(&mut self) -> Parsed<Func> {
         self.names.clear();
         self.places.clear();
@@ -264,13 +281,7 @@ impl Parser {
         }
         self.mark("->")?;
         let declared_at = self.span();
-        let declared = if self.accept("(") {
-            let types = if self.is_mark(")") { Vec::new() } else { self.types()? };
-            self.mark(")")?;
-            types
-        } else {
-            self.types()?
-        };
+        let declared = if self.is_mark("(") { self.type_list()? } else { self.types()? };
         self.mark("{")?;
         let (results, end) = self.body(&mut b, "return")?;
         let actual: Vec<Type> = results.iter().map(|r| b.ty(*r)).collect();

@@ -3,6 +3,7 @@
 //! Constants are printed where they are used; every other value is `%7`, or `%h.7` where the user
 //! called it `h`. `parse` reads this back.
 
+use super::external::External;
 use super::func::{Block, Func, Inst, LoopPlan, Module, Numbering, Rule, Unstep, Value};
 use super::infer;
 use super::types::{Op, Phase};
@@ -10,8 +11,11 @@ use std::fmt::{self, Display, Write};
 
 impl Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for external in &self.externals {
+            write!(f, "{external}")?;
+        }
         for (k, func) in self.funcs.iter().enumerate() {
-            if k > 0 {
+            if k > 0 || !self.externals.is_empty() {
                 f.write_char('\n')?;
             }
             write!(f, "{func}")?;
@@ -23,6 +27,19 @@ impl Display for Module {
             write!(f, "\n{rule}")?;
         }
         Ok(())
+    }
+}
+
+impl Display for External {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (params, results) = (infer::list(&self.params), infer::list(&self.results));
+        write!(f, "extern @{}({params}) -> ({results})", self.name)?;
+        for (mode, there) in [("jvp", self.jvp), ("vjp", self.vjp)] {
+            if there {
+                write!(f, " {mode}")?;
+            }
+        }
+        f.write_char('\n')
     }
 }
 

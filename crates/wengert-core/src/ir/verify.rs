@@ -18,6 +18,7 @@ use std::collections::HashMap;
 /// Checks every function of a module.
 pub fn module(module: &Module) -> Result<(), Diagnostic> {
     module.funcs.iter().try_for_each(|f| func(module, f))?;
+    module.externals.iter().try_for_each(parts::external)?;
     module.loops.iter().try_for_each(|l| parts::plan(module, l))?;
     module.rules.iter().try_for_each(|r| parts::rule(module, r))
 }
@@ -333,26 +334,27 @@ impl<'a> Verifier<'a> {
             }
             Op::Pop => self.pop(inst, &args, &results)?,
             Op::Call(name) => {
-                let Some(callee) = self.module.func(name) else {
+                let here = self.module.func(name);
+                let Some((wanted, gives)) = self.called(name) else {
                     let names = self.module.funcs.iter().map(|f| &*f.name);
+                    let names = names.chain(self.module.externals.iter().map(|e| &*e.name));
                     let error = self.error(inst.span, format!("there is no function `@{name}`"));
                     return Err(match super::spell::nearest(name, names) {
                         Some(near) => error.help(format!("is `@{near}` meant?")),
                         None => error,
                     });
                 };
-                let wanted = callee.param_types();
-                if args != wanted || results != callee.results {
+                if args != wanted || results != gives {
                     let message = format!(
                         "`@{name}` is ({}) -> ({}), but is called as ({}) -> ({})",
                         infer::list(&wanted),
-                        infer::list(&callee.results),
+                        infer::list(&gives),
                         infer::list(&args),
                         infer::list(&results)
                     );
                     return Err(self.error(inst.span, message));
                 }
-                self.call_args(callee, inst)?;
+                self.call_args(name, here, inst)?;
             }
             Op::Drive(name, phase) => {
                 let Some(plan) = self.module.plan(name) else {
@@ -376,7 +378,7 @@ impl<'a> Verifier<'a> {
                     );
                     return Err(self.error(inst.span, message));
                 }
-                self.call_args(callee, inst)?;
+                self.call_args(&callee.name, Some(callee), inst)?;
             }
             Op::If => {
                 if args != [Type::Bool] || inst.blocks.len() != 2 {
@@ -459,16 +461,27 @@ impl<'a> Verifier<'a> {
         Ok(())
     }
 
-    /// A call takes over the arrays its callee writes or hands on; it only reads the others.
-    fn call_args(&mut self, callee: &Func, inst: &'a Inst) -> Checked {
-        for (k, (arg, param)) in inst.args.iter().zip(callee.params()).enumerate() {
-            if self.func.ty(*arg) == Type::Tape || consumes(self.module, callee, *param) {
+    /// What the function of that name takes and gives.
+    fn called(&self, name: &str) -> Option<(Vec<Type>, Vec<Type>)> {
+        let here = self.module.func(name).map(|f| (f.param_types(), f.results.clone()));
+        let external = || self.module.external(name).map(|e| (e.params.clone(), e.results.clone()));
+        here.or_else(external)
+    }
+
+    /// A call takes over the arrays its callee writes or hands on; it only reads the others. One of a function that is
+    /// somewhere else takes over tapes.
+    fn call_args(&mut self, name: &str, callee: Option<&Func>, inst: &'a Inst) -> Checked {
+        let consumed = |k: usize| callee.is_some_and(|f| consumes(self.module, f, f.params()[k]));
+        let taken: Vec<bool> = (0..inst.args.len())
+            .map(|k| self.func.ty(inst.args[k]) == Type::Tape || consumed(k))
+            .collect();
+        for (k, arg) in inst.args.iter().enumerate() {
+            if taken[k] {
                 let others = inst.args.iter().enumerate().filter(|(j, _)| *j != k);
                 if self.func.ty(*arg).is_linear() && others.map(|(_, a)| a).any(|a| a == arg) {
                     let message = format!(
-                        "`{}` is passed twice to `@{}`, which takes it over",
-                        self.show(*arg),
-                        callee.name
+                        "`{}` is passed twice to `@{name}`, which takes it over",
+                        self.show(*arg)
                     );
                     return Err(self.error(inst.span, message).help("`copy` it for one of them"));
                 }

@@ -53,6 +53,7 @@ impl Lowering<'_> {
             ExprKind::Call { callee, args, keywords } => match callee {
                 Callee::Builtin(name) => self.builtin(&name.text, args, keywords, e.span)?,
                 Callee::Function(name) => self.call(name, args, keywords, e.span, true)?,
+                Callee::External(external) => self.external(external, args, e.span)?,
                 Callee::Method { base, name } => self.method(base, name, args, keywords, e.span)?,
             },
             ExprKind::Index { base, indices } => self.indexed(base, indices, e.span)?,

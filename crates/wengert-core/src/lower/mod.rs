@@ -15,7 +15,7 @@
 //! Reading order: [`env`] (bindings, storage, sharing), [`operand`] (what expressions evaluate to), [`params`]
 //! (types of the parameters); [`expr`], [`arith`], [`bounds`] (integers from below), [`broadcast`] (one kind and
 //! one shape), [`view`] (parts of storage), [`place`] (what `x[...]` names), [`builtins`] and [`functions`] (the
-//! library); [`stmt`], [`names`] (what statements assign), [`branch`], [`call`], [`recursion`]; [`looping`] with
+//! library); [`stmt`], [`names`] (what statements assign), [`branch`], [`call`], [`recursion`], [`external`]; [`looping`] with
 //! [`items`] (what a loop goes over), [`guess`] (what it is taken to carry) and [`ends`] (where an iteration
 //! ends).
 
@@ -28,6 +28,7 @@ mod call;
 mod ends;
 mod env;
 mod expr;
+mod external;
 mod functions;
 mod guess;
 mod items;
@@ -126,6 +127,7 @@ pub fn lower<A: Into<Arg> + Copy>(
     let results = lowering.distinct(results).map_err(|e| vec![e])?;
     let mut module = Module::of(lowering.b.finish(results));
     module.funcs.extend(lowering.recursive.finish());
+    external::declare(&mut module);
     Ok(module)
 }
 

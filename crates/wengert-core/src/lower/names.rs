@@ -80,7 +80,9 @@ fn arguments(e: &Expr, names: &mut BTreeSet<String>) {
     if let ExprKind::Call { callee, args, keywords } = &e.kind {
         let given = args.iter().chain(keywords.iter().map(|k| &k.value));
         match callee {
-            Callee::Function(_) => names.extend(given.filter_map(root).map(str::to_owned)),
+            Callee::Function(_) | Callee::External(_) => {
+                names.extend(given.filter_map(root).map(str::to_owned))
+            }
             Callee::Method { base, .. } => names.extend(root(base).map(str::to_owned)),
             Callee::Builtin(_) => {}
         }

@@ -435,6 +435,7 @@ impl Printer {
         match callee {
             Callee::Builtin(name) => self.builtin(&name.text),
             Callee::Function(name) => self.name(&name.text).to_owned(),
+            Callee::External(external) => external.name.text.clone(),
             Callee::Method { base, name } => {
                 format!("{}.{}", self.expr(base, level::ATOM), name.text)
             }

@@ -124,6 +124,7 @@ fn expr(e: &Expr) -> String {
             let callee = match callee {
                 Callee::Builtin(name) => format!("${}", name.text),
                 Callee::Function(name) => name.text.clone(),
+                Callee::External(external) => external.name.text.clone(),
                 Callee::Method { base, name } => format!("{}.{}", expr(base), name.text),
             };
             let named: String =

@@ -426,6 +426,8 @@ pub enum Callee {
     Builtin(Name),
     /// A function of the module, one defined in the functions around, or a variable that holds one.
     Function(Name),
+    /// A function that is somewhere else.
+    External(Box<External>),
     /// `base.name(...)`: a method of a value.
     Method {
         /// The value.
@@ -433,6 +435,20 @@ pub enum Callee {
         /// The method.
         name: Name,
     },
+}
+
+/// A function that is somewhere else, and what a call of it takes and gives: numbers, and arrays of a rank. Its value is its results, and
+/// then what its written parameters come to. Arrays among these are written in place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct External {
+    /// What it is called in programs, and where that is written.
+    pub name: Name,
+    /// The parameters.
+    pub params: Vec<(Elem, usize)>,
+    /// The results.
+    pub results: Vec<(Elem, usize)>,
+    /// The parameters that are written, by number, in order.
+    pub written: Vec<usize>,
 }
 
 /// An argument given by name.

@@ -2,7 +2,7 @@
 
 use super::copy::Copier;
 use crate::ir::verify::consumes;
-use crate::ir::{Builder, Func, Module, Op, Value};
+use crate::ir::{Builder, External, Func, Module, Op, Value};
 use crate::span::{Diagnostic, Span};
 
 /// The function of that name, or an error.
@@ -57,8 +57,18 @@ pub(super) fn add(module: &mut Module, func: Func) -> Result<(), Diagnostic> {
     Ok(())
 }
 
+/// Declares a function that is somewhere else.
+pub(super) fn declare(module: &mut Module, external: External) {
+    if module.external(&external.name).is_none() {
+        module.externals.push(external);
+    }
+}
+
 /// A callee must not take over the arrays it is given: the derivative program needs them too.
 pub(super) fn only_reads(module: &Module, name: &str, span: Span) -> Result<(), Diagnostic> {
+    if module.external(name).is_some() {
+        return Ok(());
+    }
     let callee = find(module, name)?;
     let taken =
         callee.params().iter().find(|p| callee.ty(**p).is_array() && consumes(module, callee, **p));
@@ -80,6 +90,14 @@ pub(super) fn no_rule(name: &str, mode: &str, span: Span) -> Diagnostic {
     Diagnostic::new("rule", message)
         .label(span, "this call")
         .help(format!("add `{mode} @..` to the rule, or use the mode it has: {other}"))
+}
+
+/// A function that is somewhere else, in a mode in which it has no derivative.
+pub(super) fn no_mode(external: &External, mode: &str, span: Span) -> Diagnostic {
+    let message = format!("`extern @{}` has no {mode}, which this derivative needs", external.name);
+    Diagnostic::new("external-function", message).label(span, "this call").help(format!(
+        "add `{mode}` to its declaration; what is made of such calls has derivatives forward over reverse, and no others"
+    ))
 }
 
 /// The function again, with copies of the arrays it would take over. A call of it then reads its

@@ -25,9 +25,11 @@
 //! Tangents and adjoints of each order are values of their own in the program, so one derivative is
 //! never taken for another.
 
+use super::copy::Copier;
 use super::flat::{self, flat};
 use super::{jvp, vjp};
-use crate::ir::{Module, Type};
+use crate::ir::{Builder, Func, Module, Type};
+use crate::ops::Prim;
 use crate::span::Diagnostic;
 use std::collections::HashSet;
 
@@ -62,6 +64,17 @@ pub fn vjp_of(module: &Module, name: &str, wrt: &[usize]) -> Result<Module, Diag
     derived.loops.clone_from(&module.loops);
     derived.funcs.push(joined);
     Ok(derived)
+}
+
+/// The function, with derivatives of nothing by the parameters with these indices.
+pub fn held(func: &Func, params: &[usize]) -> Func {
+    let typed = func.params().iter().map(|p| (func.ty(*p), func.name_of(*p)));
+    let (mut b, mut values) = Builder::new(func.name.clone(), &typed.collect::<Vec<_>>());
+    for k in params {
+        values[*k] = b.prim(Prim::StopGradient, &[values[*k]]);
+    }
+    let results = Copier::of(func, &values).body(func, &mut b, &mut |_, _, _| false);
+    b.finish(results)
 }
 
 /// Forward over reverse: adds `@f.vjp.jvp(x.., y_bar.., dx.., tape) -> (y.., x_bar.., dy.., dx_bar.., tape)`, by the parameters in

@@ -39,7 +39,8 @@ pub fn but_loops(module: &Module, name: &str) -> Result<Module, Diagnostic> {
         module.loops.iter().partition(|plan| plan.parallel);
     let names = driven.iter().map(|plan| &*plan.name).collect();
     let mut flat = Flat { module, kept: inline::stays(module), driven: names };
-    let mut made = Module { rules: module.rules.clone(), ..Module::default() };
+    let (rules, externals) = (module.rules.clone(), module.externals.clone());
+    let mut made = Module { rules, externals, ..Module::default() };
     made.loops.extend(driven.iter().map(|plan| (*plan).clone()));
     let parts = |plans: &[&LoopPlan]| -> HashSet<String> {
         let parts = plans.iter().flat_map(|plan| [&plan.advance, &plan.record, &plan.reverse]);

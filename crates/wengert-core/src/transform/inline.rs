@@ -12,11 +12,12 @@ use std::sync::Arc;
 /// Names of functions whose calls stay calls.
 pub type Kept = HashSet<Arc<str>>;
 
-/// The functions of a module whose calls stay calls: those that come back to themselves, and those with
-/// a rule.
+/// The functions of a module whose calls stay calls: those that come back to themselves, those with a rule, and those that are
+/// somewhere else.
 pub fn stays(module: &Module) -> Kept {
     let kept = module.funcs.iter().filter(|f| module.rule(&f.name).is_some() || returns(module, f));
-    kept.map(|f| f.name.clone()).collect()
+    let external = module.externals.iter().map(|e| e.name.clone());
+    kept.map(|f| f.name.clone()).chain(external).collect()
 }
 
 /// Whether a function calls itself, directly or not.

@@ -121,6 +121,10 @@ fn module_through(stages: &[Stage], module: &Module, name: &str) -> Result<Modul
         if result.func(&name).is_some() {
             continue;
         }
+        if let Some(external) = module.external(&name) {
+            calls::declare(&mut result, external.clone());
+            continue;
+        }
         let func = through(stages, &inline::inline_some(module, &name, &kept)?);
         let mut driven = None;
         func.body.walk(&mut |inst| match &inst.op {

@@ -148,6 +148,12 @@ pub(crate) fn print(
 /// The module after the passes that native code needs.
 fn finished(module: &Module) -> Result<Module, CompileError> {
     verify::module(module).map_err(CompileError::Invalid)?;
+    if let Some(external) = module.externals.first() {
+        let message = format!("`@{}` is declared and has no body here", external.name);
+        let error = Diagnostic::new("external-function", message)
+            .help("give it a body: `func` in the place of `extern`");
+        return Err(CompileError::Invalid(error));
+    }
     let mut finished = pipeline::finish(module);
     // That iterations which are recorded and reversed leave each other alone cannot be seen in a plan's functions.
     let vouched = module.vouched();

@@ -13,7 +13,8 @@
 //!   it. All versions of an array that are made in place are one variable, and so are those of a tape ([`homes`]).
 //!   Loops along arrays are checked before they run ([`windows`]).
 //!
-//! `while` loops run for as long as they take. What neither can print is [`Unsupported`].
+//! Functions that are somewhere else are called as those of the module are, arrays by reference; the fault of one is told where it was
+//! called. `while` loops run for as long as they take. What neither can print is [`Unsupported`].
 
 mod arrays;
 mod homes;
@@ -469,7 +470,9 @@ impl<'a> Printer<'a> {
         let call = format!("{}({})", self.calls.function(name), self.arguments(name, args));
         let value = match self.ahead {
             None => call,
-            Some(_) if self.loops.is_empty() => format!("{call}?"),
+            Some(ahead) if self.loops.is_empty() && ahead.module.external(name).is_none() => {
+                format!("{call}?")
+            }
             Some(_) => {
                 let fault = self.fault("within(fault", inst.span);
                 format!("match {call} {{ Ok(value) => value, Err(fault) => {fault} }}")
@@ -488,10 +491,16 @@ impl<'a> Printer<'a> {
 
     /// Arguments, arrays that the callee leaves here as references.
     fn arguments(&self, name: &str, args: &[String]) -> String {
-        let Some(callee) = self.ahead.and_then(|ahead| ahead.module.func(name)) else {
-            return args.join(", ");
+        let module = self.ahead.map(|ahead| ahead.module);
+        let here = module.and_then(|module| module.func(name));
+        let external = module.and_then(|module| module.external(name));
+        let shared: Vec<bool> = match (here, external) {
+            (Some(callee), _) => {
+                callee.params().iter().map(|p| self.is_shared(callee, *p)).collect()
+            }
+            (None, Some(external)) => external.params.iter().map(|ty| ty.is_array()).collect(),
+            (None, None) => return args.join(", "),
         };
-        let shared = callee.params().iter().map(|p| self.is_shared(callee, *p));
         let mark =
             |(arg, shared): (&String, bool)| if shared { format!("&{arg}") } else { arg.clone() };
         args.iter().zip(shared).map(mark).collect::<Vec<_>>().join(", ")

@@ -1,5 +1,6 @@
-//! Outlined loops and rules: the lines beside functions.
+//! Functions without a body, outlined loops and rules: the lines beside functions.
 
+use super::super::external::External;
 use super::super::func::{LoopPlan, Rule, Unstep};
 use super::super::lex::Token;
 use super::{Parsed, Parser};
@@ -74,6 +75,25 @@ impl Parser {
             counts.push(self.count()?);
         }
         Ok(counts)
+    }
+
+    /// `extern @f(f64, [f64]) -> (f64) jvp vjp`; one of the modes may be missing, or both.
+    pub(super) fn external(&mut self) -> Parsed<External> {
+        self.word("extern")?;
+        let name = self.symbol()?;
+        let params = self.type_list()?;
+        self.mark("->")?;
+        let results = self.type_list()?;
+        let (mut jvp, mut vjp) = (false, false);
+        loop {
+            let mode = match self.peek() {
+                Token::Word(w) if w == "jvp" && !jvp => &mut jvp,
+                Token::Word(w) if w == "vjp" && !vjp => &mut vjp,
+                _ => return Ok(External { name, params, results, jvp, vjp }),
+            };
+            *mode = true;
+            self.next();
+        }
     }
 
     /// `rule @f jvp @g vjp @h`; one of the two may be missing.

@@ -1,9 +1,24 @@
-//! Rules and outlined loops: the functions they name must be there and fit.
+//! Functions that are somewhere else, rules and outlined loops: the functions they name must be there and fit.
 
+use super::super::external::External;
 use super::super::func::{LoopPlan, Module, Rule, Unstep};
 use super::super::infer;
 use super::super::types::Type;
 use crate::span::Diagnostic;
+
+/// Checks that a function that is somewhere else has derivatives only where they have a form.
+pub(super) fn external(external: &External) -> Result<(), Diagnostic> {
+    let name = &external.name;
+    let error = |message: String| Err(Diagnostic::new("ir-invalid", message));
+    let tapes = |types: &[Type]| types.iter().filter(|ty| **ty == Type::Tape).count();
+    if tapes(&external.params) != tapes(&external.results) {
+        return error(format!("`extern @{name}` must give back the tapes it takes"));
+    }
+    if external.vjp && tapes(&external.params) > 0 {
+        return error(format!("`extern @{name}` takes a tape, so it cannot have a vjp"));
+    }
+    Ok(())
+}
 
 /// Checks that the functions of a rule have the types that derivatives of its function have.
 pub(super) fn rule(module: &Module, rule: &Rule) -> Result<(), Diagnostic> {

@@ -108,7 +108,19 @@ impl<'a> Converter<'a> {
         at: Span,
         span: Span,
     ) -> Made<Val<'a>> {
-        let signature = &callee.signature;
+        let name = Name { text: callee.name.clone(), span: at };
+        self.call_of(Called::Function(name), &callee.signature, &callee.mutable, args, span)
+    }
+
+    /// A call of a function with this signature. `mutable` says which parameters are variables that it changes.
+    pub(super) fn call_of(
+        &mut self,
+        called: Called,
+        signature: &Signature,
+        mutable: &[bool],
+        args: Vec<Val<'a>>,
+        span: Span,
+    ) -> Made<Val<'a>> {
         let mut values = Vec::new();
         let mut written: Vec<Option<Place>> = Vec::new();
         for (k, (val, param)) in args.into_iter().zip(&signature.params).enumerate() {
@@ -116,14 +128,12 @@ impl<'a> Converter<'a> {
                 written_places(&val, &mut written);
             }
             for leaf in val.leaves() {
-                let changes = callee.mutable.get(k).copied().unwrap_or(false);
+                let changes = mutable.get(k).copied().unwrap_or(false);
                 let copied = param.mode == Mode::Value && changes && leaf.how != How::Fresh;
                 values.push(if copied { self.taken_over(leaf).e } else { leaf.e });
             }
         }
-        let name = Name { text: callee.name.clone(), span: at };
-        let kind =
-            ExprKind::Call { callee: Called::Function(name), args: values, keywords: Vec::new() };
+        let kind = ExprKind::Call { callee: called, args: values, keywords: Vec::new() };
         let call = Expr { kind, span };
         let result = signature.result.leaves();
         if written.iter().all(Option::is_none) && result.is_empty() {

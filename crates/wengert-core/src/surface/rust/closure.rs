@@ -224,7 +224,8 @@ impl<'a> Converter<'a> {
             }
             return self.number_function(&ty, &last, pending.done(), at);
         }
-        match self.scopes.get(&last).cloned() {
+        let is_path = words.len() > 1 && words[0] != "self";
+        match self.scopes.get(&last).cloned().filter(|_| !is_path || self.outside.is_none()) {
             Some(Entry::Variable(Val::Closure(closure))) if words.len() == 1 => {
                 let args = self.all(&args, None)?;
                 return self.apply_closure(&closure, args, want, at);
@@ -234,6 +235,11 @@ impl<'a> Converter<'a> {
             }
             Some(Entry::Variable(_)) if words.len() == 1 => return Err(no::CALLED.at(at_name)),
             _ => {}
+        }
+        if let syn::Expr::Path(path) = strip(&call.func)
+            && self.is_outside(&path.path)
+        {
+            return self.outside_call(&path.path, &args, want, at_name, at);
         }
         self.library_call(&owner, &last, &args, want, at_name, at)
     }

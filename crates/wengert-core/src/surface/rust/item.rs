@@ -73,7 +73,8 @@ impl<'a> Converter<'a> {
         });
         let structs = structs.collect();
         let module = Module { functions: self.functions, constants: Vec::new() };
-        Ok(Parsed { module, signatures: self.signatures, structs })
+        let outside = self.outside.unwrap_or_default();
+        Ok(Parsed { module, signatures: self.signatures, outside, structs })
     }
 
     /// The struct alone.

@@ -28,7 +28,7 @@
 //! - What a panic says is the text of its first argument, without values in it.
 //!
 //! Reading order: `spans`, `types`, `value`, `scope`; `item`, `generic`, `structs`, `methods`, `stmt`, `pattern`, `place`, `expr`, `number`, `cast`,
-//! `array`, `mac`; `flow`, `labels`, `sequence`, `fold`, `closure`, `call`; `no` (what is refused).
+//! `array`, `mac`; `flow`, `labels`, `sequence`, `fold`, `closure`, `call`, `external`; `no` (what is refused).
 
 mod array;
 mod call;
@@ -36,6 +36,7 @@ mod cast;
 mod closure;
 mod constants;
 mod expr;
+mod external;
 mod flow;
 mod fold;
 mod generic;
@@ -58,6 +59,7 @@ mod value;
 
 use crate::span::{Diagnostic, Span};
 use crate::surface::tree::{Function, MAX_DEPTH, Module, Stmt};
+pub use external::Outside;
 use labels::Around;
 use mac::Macros;
 use methods::Methods;
@@ -78,6 +80,8 @@ pub struct Parsed {
     pub module: Module,
     /// The Rust types of its functions, those inside other functions left out.
     pub signatures: Vec<Signature>,
+    /// The functions that they call and that are somewhere else.
+    pub outside: Vec<Outside>,
     /// The structs that are defined beside the functions, as far as programs can have them.
     pub structs: Vec<Arc<RustStruct>>,
 }
@@ -119,7 +123,8 @@ pub fn parse(source: &str) -> Result<Parsed, Vec<Diagnostic>> {
 }
 
 /// Converts functions, constants, structs and their methods, as a macro is given them; `known` are structs that stand
-/// elsewhere. Spans are numbers of the table `spans`.
+/// elsewhere. Spans are numbers of the table `spans`. What
+/// they call may be somewhere else: [`Parsed::outside`].
 ///
 /// # Errors
 ///
@@ -130,7 +135,19 @@ pub fn convert(
     spans: &mut Spans,
 ) -> Result<Parsed, Vec<Diagnostic>> {
     let macros = Macros::of(items);
-    Converter::new(spans, &macros, known).file(items)
+    let mut converter = Converter::new(spans, &macros, known);
+    converter.outside = Some(Vec::new());
+    converter.file(items)
+}
+
+/// The types of a function, whose body is not looked at. Spans are numbers of the table `spans`.
+///
+/// # Errors
+///
+/// A type that programs do not have.
+pub fn signature(function: &syn::ItemFn, spans: &mut Spans) -> Result<Signature, Diagnostic> {
+    let macros = Macros::default();
+    Converter::new(spans, &macros, &[]).signature(&function.attrs, &function.sig)
 }
 
 /// The struct that a definition makes, which may refer to others that are `known`.
@@ -166,6 +183,8 @@ struct Converter<'a> {
     /// The functions made so far.
     functions: Vec<Function>,
     signatures: Vec<Signature>,
+    /// Functions that are called and are somewhere else, where there may be such.
+    outside: Option<Vec<Outside>>,
     /// The blocks being filled, outermost first.
     blocks: Vec<Vec<Stmt>>,
     /// What `break`, `continue` and `return` leave, outermost first.
@@ -197,6 +216,7 @@ impl<'a> Converter<'a> {
             taken: BTreeSet::new(),
             functions: Vec::new(),
             signatures: Vec::new(),
+            outside: None,
             blocks: Vec::new(),
             around: Vec::new(),
             current: None,

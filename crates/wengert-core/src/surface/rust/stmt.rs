@@ -41,8 +41,10 @@ impl<'a> Converter<'a> {
                     let value = self.expr(e, want)?;
                     if left { Val::Never } else { value }
                 }
-                syn::Stmt::Expr(e, _) => {
-                    let val = self.expr(e, None)?;
+                syn::Stmt::Expr(e, semi) => {
+                    // A call that stands alone gives nothing, for all that is seen of it.
+                    let alone = semi.is_some() && self.calls_outside(e);
+                    let val = self.expr(e, alone.then_some(&Ty::Unit))?;
                     self.dropped(val)
                 }
                 syn::Stmt::Macro(m) if last && m.semi_token.is_none() => {
@@ -77,7 +79,7 @@ impl<'a> Converter<'a> {
 
     fn kept_for_effect(&mut self, e: crate::surface::tree::Expr) {
         use crate::surface::tree::{Callee, ExprKind, StmtKind};
-        if let ExprKind::Call { callee: Callee::Function(_), .. } = &e.kind {
+        if let ExprKind::Call { callee: Callee::Function(_) | Callee::External(_), .. } = &e.kind {
             let span = e.span;
             self.emit(StmtKind::Call(e), span);
         }

@@ -2,7 +2,7 @@
 //!
 //! A call of `@g` becomes a call of `@g.jvp.0_2`, the program for the parameters that vary in this call
 //! (by number); it is made once, whoever asks for it. A function with a rule is called through its rule,
-//! once per direction. Outlined loops are functions of their own as well: see [`drives`].
+//! once per direction, and so is one that is somewhere else ([`External::tangent`](crate::ir::External::tangent)). Outlined loops are functions of their own as well: see [`drives`].
 
 use super::{Done, Jvp, drives};
 use crate::ir::{Inst, Module, Op, Type, Value};
@@ -45,6 +45,10 @@ pub fn in_module(
         if !made.insert(title.clone()) {
             continue;
         }
+        if let Some(external) = module.external(&callee) {
+            calls::declare(&mut result, external.tangent());
+            continue;
+        }
         let func = calls::find(module, &callee)?;
         let derived = super::derive(module, func, &title, &wrt, directions)?;
         drives::none(&derived.driven, func)?;
@@ -55,6 +59,29 @@ pub fn in_module(
 }
 
 impl Jvp<'_> {
+    /// The function that a call with a derivative of its own becomes a call of, once per direction.
+    fn given(&mut self, name: &Arc<str>, inst: &Inst) -> Done<Option<Arc<str>>> {
+        if let Some(rule) = self.module.rule(name) {
+            let Some(by) = &rule.jvp else { return Err(calls::no_rule(name, "jvp", inst.span)) };
+            calls::only_reads(self.module, by, inst.span)?;
+            return Ok(Some(by.clone()));
+        }
+        let Some(external) = self.module.external(name) else { return Ok(None) };
+        if !external.jvp {
+            return Err(calls::no_mode(external, "jvp", inst.span));
+        }
+        if self.tangents.len() > 1 && external.params.contains(&Type::Tape) {
+            let message = format!(
+                "calls of `extern @{name}`, which takes a tape, have a derivative along one direction at a time"
+            );
+            return Err(Diagnostic::new("unsupported-transform", message)
+                .label(inst.span, "this call")
+                .help("differentiate along each direction by itself"));
+        }
+        self.wanted.push((name.clone(), Vec::new()));
+        Ok(Some(external.tangent().name))
+    }
+
     pub(super) fn call(&mut self, name: &Arc<str>, inst: &Inst) -> Done<()> {
         let func = self.func;
         let varied: Vec<usize> =
@@ -63,16 +90,15 @@ impl Jvp<'_> {
         let has_tape = inst.args.iter().any(|a| func.ty(*a) == Type::Tape);
         let mut args: Vec<Value> = inst.args.iter().map(|a| self.get(*a)).collect();
         let mut types: Vec<Type> = inst.results.iter().map(|r| func.ty(*r)).collect();
-        if varied.is_empty() && !has_tape {
+        let floats = self.floats(&inst.results);
+        let gives_none = floats.is_empty() && self.module.external(name).is_some();
+        if (varied.is_empty() || gives_none) && !has_tape {
             let results = self.b.inst(inst.op.clone(), args, &types, Vec::new());
             inst.results.iter().zip(results).for_each(|(r, v)| self.bind(*r, v));
             return Ok(());
         }
-        let floats = self.floats(&inst.results);
         let n = inst.results.len();
-        if let Some(rule) = self.module.rule(name) {
-            let Some(by) = &rule.jvp else { return Err(calls::no_rule(name, "jvp", inst.span)) };
-            calls::only_reads(self.module, by, inst.span)?;
+        if let Some(by) = self.given(name, inst)? {
             types.extend(floats.iter().map(|r| func.ty(*r)));
             let inputs = self.floats(&inst.args);
             let mut tangents = Vec::new();

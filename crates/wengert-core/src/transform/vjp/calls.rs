@@ -2,7 +2,8 @@
 //!
 //! A call of `@g` is recorded by `@g.call.record(x.., tape)` and reversed by
 //! `@g.call.reverse(y_bar.., tape)`: the reverse program of `@g` by all its floats. A function with a rule
-//! is called as it is; its inputs and results are kept for its rule, arrays as copies on the tape.
+//! is called as it is; its inputs and results are kept for its rule, arrays as copies on the tape. One that is somewhere else has
+//! those programs there ([`External::record`](crate::ir::External::record)).
 
 use super::layout::Slot;
 use super::record::Record;
@@ -18,7 +19,7 @@ pub(super) fn callee_name(func: &str) -> String {
     format!("{func}.call")
 }
 
-/// The functions without a rule that active calls call.
+/// The functions without a rule, some of them somewhere else, that active calls call.
 pub(super) fn callees(
     module: &Module,
     func: &Func,
@@ -35,6 +36,10 @@ pub(super) fn callees(
             Some(Some(by)) => calls::only_reads(module, name, inst.span)
                 .and_then(|()| calls::find(module, by).map(|_| ())),
             Some(None) => Err(calls::no_rule(name, "vjp", inst.span)),
+            None if module.external(name).is_some_and(|external| !external.vjp) => {
+                let external = module.external(name);
+                external.map_or(Ok(()), |e| Err(calls::no_mode(e, "vjp", inst.span)))
+            }
             None => {
                 found.push(name.clone());
                 calls::only_reads(module, name, inst.span)

@@ -126,7 +126,7 @@ fn added(
     taken_back: Option<&dyn Fn(Span) -> bool>,
 ) -> Result<Module, Diagnostic> {
     let mut result = module.clone();
-    let (mut programs, mut work) = derive(module, &calls_of::subject(module, name)?, wrt, of)?;
+    let (mut programs, work) = derive(module, &calls_of::subject(module, name)?, wrt, of)?;
     if let Some(chosen) = taken_back {
         unstep::add(&mut programs, chosen)?;
     }
@@ -135,8 +135,33 @@ fn added(
     }
     result.funcs.extend(programs.funcs);
     result.loops.extend(programs.loops.iter().cloned());
+    callees(module, &mut result, work)?;
+    result.vouch(module, &programs.loops);
+    Ok(result)
+}
+
+/// What calls of a function become: gives back the module with `@f.call.record(x.., tape) -> (y.., tape)` and
+/// `@f.call.reverse(y_bar.., tape) -> (x_bar.., tape)`, by all floats, and what they call. Callers that are somewhere else can
+/// use them as those of the module do.
+pub fn callee_in_module(module: &Module, name: &str) -> Result<Module, Diagnostic> {
+    let mut result = module.clone();
+    callees(module, &mut result, vec![name.into()])?;
+    Ok(result)
+}
+
+/// Adds the programs of functions that programs call.
+fn callees(
+    module: &Module,
+    result: &mut Module,
+    mut work: Vec<Arc<str>>,
+) -> Result<(), Diagnostic> {
     let mut made = HashSet::new();
     while let Some(callee) = work.pop() {
+        if let Some(external) = module.external(&callee) {
+            calls_of::declare(result, external.record());
+            calls_of::declare(result, external.reverse());
+            continue;
+        }
         let mut func = calls_of::find(module, &callee)?.clone();
         func.name = calls::callee_name(&callee).into();
         if !made.insert(callee) {
@@ -147,12 +172,11 @@ fn added(
         let (programs, wanted) = derive(module, &func, &wrt, Of::Callee)?;
         // Callees read what they are given, in every order of derivatives.
         for program in programs.funcs.iter().skip(1).map(calls_of::by_value) {
-            calls_of::add(&mut result, program)?;
+            calls_of::add(result, program)?;
         }
         work.extend(wanted);
     }
-    result.vouch(module, &programs.loops);
-    Ok(result)
+    Ok(())
 }
 
 /// The programs of one function, and the functions whose programs they call.

@@ -1,8 +1,9 @@
 //! What a caller is told of a fault.
 
-use crate::fault::{Fault, FaultKind};
+use super::{Fault, FaultKind};
 use crate::span::Span;
 use std::fmt;
+use std::sync::Arc;
 
 /// Why a derivative function of `#[differentiable]` has no result: an index out of range, a failed `assert!`, an integer that
 /// does not fit, shapes that do not go together, memory that is not there.
@@ -15,6 +16,46 @@ pub struct RunError {
     file: &'static str,
     place: Option<(u32, u32)>,
     loops: Vec<(u32, i64)>,
+    calls: Vec<CallSite>,
+}
+
+/// Where a function of another module or crate was called.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallSite {
+    file: &'static str,
+    place: Option<(u32, u32)>,
+    loops: Vec<(u32, i64)>,
+}
+
+impl CallSite {
+    /// The source file, as it was given to the compiler.
+    pub fn file(&self) -> &str {
+        self.file
+    }
+
+    /// The line, from 1, where it is known.
+    pub fn line(&self) -> Option<u32> {
+        self.place.map(|(line, _)| line)
+    }
+
+    /// The column, from 1.
+    pub fn column(&self) -> Option<u32> {
+        self.place.map(|(_, column)| column)
+    }
+
+    /// The loops around the call, innermost first: the line of each, and its iteration, from 0.
+    pub fn loops(&self) -> &[(u32, i64)] {
+        &self.loops
+    }
+}
+
+/// A fault on its way to a caller that stands elsewhere, where its places mean nothing: told here.
+#[cold]
+#[inline(never)]
+pub fn left(fault: Box<Fault>, file: &'static str, places: &str) -> Box<Fault> {
+    let told = RunError::new(fault, file, places);
+    let kind = FaultKind::Elsewhere(Arc::new(told));
+    Box::new(Fault { kind, span: Span::default(), iterations: Vec::new() })
 }
 
 impl RunError {
@@ -32,11 +73,18 @@ impl RunError {
             .collect();
         let place = |span: Span| places.get(span.start as usize).copied();
         let loops = fault.iterations.iter();
+        let loops = loops.filter_map(|(span, k)| Some((place(*span)?.0, *k))).collect();
+        if let FaultKind::Elsewhere(told) = &fault.kind {
+            let mut told = RunError::clone(told);
+            told.calls.push(CallSite { file, place: place(fault.span), loops });
+            return told;
+        }
         RunError {
             message: fault.message(),
             file,
             place: place(fault.span),
-            loops: loops.filter_map(|(span, k)| Some((place(*span)?.0, *k))).collect(),
+            loops,
+            calls: Vec::new(),
             kind: fault.kind,
         }
     }
@@ -66,6 +114,12 @@ impl RunError {
         &self.loops
     }
 
+    /// The calls of functions of other modules and crates that led to it, innermost first. File, line and loops of the error
+    /// are those of the function that failed.
+    pub fn calls(&self) -> &[CallSite] {
+        &self.calls
+    }
+
     /// Ends the program with it, for those who do not ask for a result.
     #[cold]
     #[inline(never)]
@@ -81,15 +135,28 @@ impl fmt::Display for RunError {
             write!(f, "{}:{line}:{column}: ", self.file)?;
         }
         f.write_str(&self.message)?;
-        for (k, (line, iteration)) in self.loops.iter().enumerate() {
-            let before = if k == 0 { ", in" } else { " of" };
-            write!(f, "{before} iteration {iteration} of the loop in line {line}")?;
-            if k + 1 < self.loops.len() {
-                f.write_str(",")?;
+        around(f, &self.loops)?;
+        for call in &self.calls {
+            write!(f, ", called in {}", call.file)?;
+            if let Some((line, column)) = call.place {
+                write!(f, ":{line}:{column}")?;
             }
+            around(f, &call.loops)?;
         }
         Ok(())
     }
+}
+
+/// The loops around a place.
+fn around(f: &mut fmt::Formatter<'_>, loops: &[(u32, i64)]) -> fmt::Result {
+    for (k, (line, iteration)) in loops.iter().enumerate() {
+        let before = if k == 0 { ", in" } else { " of" };
+        write!(f, "{before} iteration {iteration} of the loop in line {line}")?;
+        if k + 1 < loops.len() {
+            f.write_str(",")?;
+        }
+    }
+    Ok(())
 }
 
 impl fmt::Debug for RunError {
