@@ -5,7 +5,7 @@
 //! has, its derivatives do not fit what calls them, which the Rust compiler sees.
 
 use super::expr::{Pending, strip};
-use super::types::{IntKind, Mode, RustType, Signature, SignatureParam};
+use super::types::{IntKind, Length, Mode, RustType, Signature, SignatureParam};
 use super::value::{How, Len, Ty, Val};
 use super::{Converter, Made, no};
 use crate::ops::Elem;
@@ -96,7 +96,8 @@ impl<'a> Converter<'a> {
                     )
                     .help("give it numbers, truth values, arrays of them, and tuples"));
             };
-            params.push(SignatureParam { name: format!("{k}"), span, ty, mode, nondiff: false });
+            let name = format!("{k}");
+            params.push(SignatureParam { name, span, ty, mode, nondiff: false, constant: false });
             self.next(&mut pending, val)?;
         }
         let result = want.filter(|ty| !ty.is_open()).and_then(rust_type);
@@ -164,7 +165,9 @@ fn rust_type(ty: &Ty) -> Option<RustType> {
         Ty::F32 => RustType::F32,
         Ty::Int(kind) => RustType::Int(kind.unwrap_or(IntKind::I64)),
         Ty::Bool => RustType::Bool,
-        Ty::Array(elem, Len::Fixed(n)) => RustType::Array(Box::new(rust_type(elem)?), *n),
+        Ty::Array(elem, Len::Fixed(n)) => {
+            RustType::Array(Box::new(rust_type(elem)?), Length::Known(*n))
+        }
         Ty::Array(elem, _) => RustType::Vec(Box::new(rust_type(elem)?)),
         Ty::Tuple(all) => RustType::Tuple(all.iter().map(rust_type).collect::<Option<_>>()?),
         Ty::Unit => RustType::Unit,
