@@ -1,5 +1,7 @@
 //! `#[differentiable]` and constant parameters: `const N: usize`.
 
+#![allow(clippy::needless_range_loop)]
+
 use wengert::differentiable;
 
 #[differentiable]

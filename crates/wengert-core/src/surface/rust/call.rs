@@ -42,7 +42,7 @@ impl<'a> Converter<'a> {
         span: Span,
     ) -> Made<Val<'a>> {
         let lengths = self.turbofish_of(callee, given)?;
-        self.call_with(callee, None, args, lengths, want, at, span)
+        self.call_with(callee, None, args, lengths, want, (at, span))
     }
 
     /// A call, the first argument of which may have been evaluated: what a method is called on.
@@ -53,8 +53,7 @@ impl<'a> Converter<'a> {
         args: &[&'a syn::Expr],
         mut lengths: Lengths,
         want: Option<&Ty>,
-        at: Span,
-        span: Span,
+        (at, span): (Span, Span),
     ) -> Made<Val<'a>> {
         let signature = &callee.signature;
         let before = usize::from(receiver.is_some());

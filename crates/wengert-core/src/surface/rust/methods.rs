@@ -236,7 +236,7 @@ impl<'a> Converter<'a> {
         let args: Vec<&'a syn::Expr> = method.args.iter().collect();
         let lengths = self.turbofish_of(&callee, method.turbofish.as_ref())?;
         let receiver = Some((receiver, at_receiver));
-        self.call_with(&callee, receiver, &args, lengths, want, at_name, at)
+        self.call_with(&callee, receiver, &args, lengths, want, (at_name, at))
     }
 
     /// Whether a method call is one of a struct, as far as that is evident before it is evaluated.
