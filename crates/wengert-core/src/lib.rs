@@ -19,6 +19,7 @@ pub mod ir;
 pub mod lower;
 pub mod math;
 pub mod ops;
+pub mod quantity;
 pub mod span;
 pub mod structure;
 pub mod surface;

@@ -11,7 +11,7 @@ use wengert_core::ir::{Module, Type};
 use wengert_core::lower;
 use wengert_core::ops::Prim;
 use wengert_core::span::{Diagnostic, Span};
-use wengert_core::surface::rust::{Parsed, Signature, Spans, convert};
+use wengert_core::surface::rust::{Mode, Parsed, Signature, Spans, convert};
 use wengert_core::transform::{derivative, jvp, pipeline, vjp};
 
 /// A program as Rust text, and how its entry is called.
@@ -21,6 +21,8 @@ pub(crate) struct Program {
     /// The types of what the entry takes, and whether it takes a reference.
     pub(crate) params: Vec<(Type, bool)>,
     pub(crate) results: Vec<Type>,
+    /// Whether a driver of its loops is the last argument.
+    pub(crate) driven: bool,
 }
 
 /// What is made of a function.
@@ -34,6 +36,8 @@ pub(crate) struct Programs {
 pub(crate) struct Derivatives {
     pub(crate) jvp: Program,
     pub(crate) vjp: Program,
+    /// The same with loops inside others that can be run in pieces, where there are any.
+    pub(crate) nested: Option<Program>,
     /// Forward over reverse.
     pub(crate) products: Program,
 }
@@ -63,9 +67,13 @@ pub(crate) fn functions(
     for function in items.iter().filter_map(crate::function) {
         let at = function.sig.ident.span();
         let Some(signature) = parsed.signature(&function.sig.ident.to_string()) else { continue };
+        if let Err(error) = fits_batch(signature, options) {
+            wrong.push(error);
+            continue;
+        }
         match programs(&parsed, signature, options) {
             Ok(programs) => {
-                let text = api::module(signature, &programs, &function.vis, &places);
+                let text = api::module(signature, &programs, &function.vis, &places, options);
                 match text.parse::<TokenStream>() {
                     Ok(tokens) => made.extend(tokens),
                     Err(e) => wrong.push(syn::Error::new(at, format!("{e}: please report this"))),
@@ -75,6 +83,33 @@ pub(crate) fn functions(
         }
     }
     if wrong.is_empty() { Ok(made) } else { Err(wrong) }
+}
+
+/// Whether the function can be run for the members of a batch, where that was asked for.
+fn fits_batch(signature: &Signature, options: &Options) -> syn::Result<()> {
+    let name = &signature.name;
+    for (k, over) in options.batch.iter().enumerate() {
+        let Some(p) = signature.params.iter().find(|p| over == &p.name) else {
+            let message = format!("`{name}` has no parameter `{over}`");
+            return Err(syn::Error::new(over.span(), message));
+        };
+        if options.batch[..k].contains(over) {
+            return Err(syn::Error::new(over.span(), format!("`{over}` is named twice")));
+        }
+        // All members would write to one place, or each would need one of its own.
+        let written = signature.params.iter().find(|p| p.mode == Mode::RefMut);
+        if let Some(written) = written {
+            let message = format!(
+                "a batch of `{name}` is not possible, because `{}` is behind `&mut`\nhelp: return what is computed instead",
+                written.name
+            );
+            return Err(syn::Error::new(
+                if p.mode == Mode::RefMut { over } else { &options.batch[0] }.span(),
+                message,
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Lines and columns of the places that faults refer to.
@@ -109,6 +144,7 @@ fn programs(
     if options.show {
         eprintln!("{reverse}");
     }
+    let nested = vjp::nested_in_module(&primal, name, &wrt).map_err(one)?;
     let forward = jvp::in_module(&primal, name, &wrt, 1).map_err(one)?;
     let products = derivative::products(&primal, name, &wrt, &wrt).map_err(one)?;
     Ok(Programs {
@@ -116,6 +152,7 @@ fn programs(
         derivatives: Some(Derivatives {
             jvp: program(&forward, &jvp::name(name, 1))?,
             vjp: program(&reverse, &format!("{name}.vjp"))?,
+            nested: nested.map(|nested| program(&nested, &format!("{name}.vjp"))).transpose()?,
             products: program(&products, &format!("{name}.vjp.jvp"))?,
         }),
     })
@@ -130,6 +167,7 @@ fn program(module: &Module, entry: &str) -> Result<Program, Vec<Diagnostic>> {
     };
     let params = func.params().iter();
     Ok(Program {
+        driven: rust::takes_driver(&finished, entry),
         text,
         entry: Names.function(entry),
         params: params

@@ -54,6 +54,12 @@ fn module(
             "the functions of the module must stand here, in braces",
         )]);
     };
+    if let Some(name) = options.batch.first() {
+        return Err(vec![syn::Error::new(
+            name.span(),
+            "`batch` names the parameters of one function: write the attribute before that function",
+        )]);
+    }
     let derived = expand::functions(items, options)?;
     *items = std::mem::take(items).into_iter().map(without_marks).collect();
     items.push(syn::Item::Verbatim(derived));
