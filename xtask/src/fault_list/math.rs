@@ -10,9 +10,9 @@ pub(super) const FAULTS: &[Fault] = &[
     // A range runs one iteration too many.
     Fault {
         name: "rust-loop-end",
-        file: "crates/wengert-core/src/emit/rust/mod.rs",
-        from: "if {counter} >= {end} {{",
-        to: "if {counter} > {end} {{",
+        file: "crates/wengert-core/src/emit/rust/homes.rs",
+        from: "{counter} >= {end}",
+        to: "{counter} > {end}",
         tests: PRINTED,
     },
     // The sign of a NaN is seen.
