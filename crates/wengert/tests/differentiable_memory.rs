@@ -146,8 +146,8 @@ fn read_and_overwritten(a: &[f64], n: usize) -> f64 {
         x = (weights[i % weights.len()] * x + 0.3).sin();
     }
     // What the loop has read is another array now.
-    for k in 0..weights.len() {
-        weights[k] = x * weights[k];
+    for weight in &mut weights {
+        *weight *= x;
     }
     let mut y = 0.0;
     for i in 0..n {
@@ -215,7 +215,7 @@ fn mixed(a: f32, x: &[f64], n: i64) -> f64 {
     let mut single = a;
     let mut odd = false;
     let mut count = 0;
-    let mut sums = vec![0.0; 3];
+    let mut sums = [0.0; 3];
     for i in 0..n {
         single = (single * 1.01).sin();
         odd = !odd;
