@@ -7,7 +7,7 @@ use crate::progress::{self, Progress};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 use wengert::checkpoint::Shortened;
-use wengert::{LoopReport, Options, Precision, TakenBack};
+use wengert::{LoopReport, Options, TakenBack};
 
 /// Looks at the loops of a program.
 pub(crate) fn plan(of: &PlanOptions) -> Outcome {
