@@ -206,10 +206,15 @@ impl Within {
         let (base, base_bytes) = (tape.mark(), tape.bytes());
         let place = Place { from, to, ended: None, base, base_bytes, first, tight: None };
         let loops = L::BESIDE.max(1);
-        let mut memory = self.memory.unwrap_or(u64::MAX) / loops;
-        if is_inner {
-            memory = memory.saturating_sub(captures.array_bytes());
-        }
+        let memory = self.memory.unwrap_or(u64::MAX);
+        let memory = match is_inner {
+            true => (memory / loops).saturating_sub(captures.array_bytes()),
+            // Those that come have equal parts of what those before have left.
+            false => {
+                let taken = self.bytes_behind(0).saturating_add(base_bytes as u64);
+                memory.saturating_sub(taken) / loops.saturating_sub(first as u64).max(1)
+            }
+        };
         let length = u64::try_from(i128::from(to) - i128::from(from)).unwrap_or(0);
         // One that may be left early, but has no iteration, has none.
         let counted = (L::COUNTED || length == 0).then_some(length);
