@@ -1,5 +1,6 @@
 //! The faults, by where they are planted: see `faults`.
 
+mod ahead;
 mod back;
 mod checkpoint;
 mod core;
@@ -25,6 +26,6 @@ type Tests = &'static [(&'static str, &'static str)];
 /// Every fault.
 pub(crate) fn all() -> impl Iterator<Item = &'static Fault> {
     let of_core = [core::FAULTS, math::FAULTS, runtime::FAULTS, schedule::FAULTS];
-    let of_memory = [checkpoint::FAULTS, memory::FAULTS, back::FAULTS, tape::FAULTS];
+    let of_memory = [ahead::FAULTS, checkpoint::FAULTS, memory::FAULTS, back::FAULTS, tape::FAULTS];
     of_core.into_iter().chain(of_memory).flatten()
 }

@@ -6,8 +6,8 @@ use crate::human::{duration, size};
 use crate::progress::{self, Progress};
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
-use wengert::checkpoint::{Forecast, Shortened};
-use wengert::{LoopReport, Options, Precision, TakenBack};
+use wengert::checkpoint::Shortened;
+use wengert::{LoopReport, Options, TakenBack};
 
 /// Looks at the loops of a program.
 pub(crate) fn plan(of: &PlanOptions) -> Outcome {
@@ -37,65 +37,12 @@ pub(crate) fn plan(of: &PlanOptions) -> Outcome {
             "no loop has to be reversed: there is nothing to be kept\n".to_string()
         }
         false => {
-            let texts = loops.iter().map(|of| foreseen(of, memory, precision));
+            let texts =
+                loops.iter().map(|of| of.foreseen().words(memory.map(|_| of.memory), precision));
             let texts: Vec<String> = texts.collect();
             texts.join("\n")
         }
     })
-}
-
-/// The sizes of memory that are looked at: all that can be of use, what was asked for, half of it and twice as much; without
-/// one, a tenth, a hundredth and a thousandth of everything.
-fn sizes(of: &LoopReport, memory: Option<u64>) -> Vec<u64> {
-    let everything = of.everything().unwrap_or(u64::MAX);
-    let some = match memory {
-        Some(_) => vec![of.memory.saturating_mul(2), of.memory, of.memory / 2],
-        None => vec![everything / 10, everything / 100, everything / 1000],
-    };
-    let less = some.into_iter().filter(|memory| *memory < everything);
-    std::iter::once(everything).chain(less).collect()
-}
-
-fn foreseen(of: &LoopReport, memory: Option<u64>, precision: Precision) -> String {
-    let mut out = format!("the loop of line {}", of.line);
-    let Some(measured) = of.measured else { return out + ": no iterations\n" };
-    match of.steps {
-        Some(1) => out += ": 1 iteration",
-        Some(steps) => _ = write!(out, ": {steps} iterations"),
-        None => out += ": nobody knows how many iterations",
-    }
-    let (mut state, record) = (size(measured.state_bytes), size(measured.record_bytes));
-    if measured.is_short() {
-        let _ = write!(state, " as {precision} ({} exactly)", size(measured.whole_bytes));
-    } else if precision != Precision::Exact {
-        let _ = write!(state, " ({precision} would spare nothing)");
-    }
-    let _ = writeln!(out, "; a state takes {state}, the record of an iteration {record}");
-    let Some(steps) = of.steps else {
-        out += "  what it takes is known when it has ended; states are stored on the way, and some given up for others\n";
-        return out;
-    };
-    for (k, memory) in sizes(of, memory).into_iter().enumerate() {
-        let room = match k {
-            0 => format!("everything, {}", size(memory)),
-            _ => format!("in {}", size(memory)),
-        };
-        let takes = match of.forecast(memory) {
-            Some(forecast) => takes(&forecast, steps),
-            None => "too little: it does not hold a state and the record of an iteration".into(),
-        };
-        let _ = writeln!(out, "  {room:<22} {takes}");
-    }
-    if measured.is_of_no_use(steps) {
-        out += "  keeping states spares nothing here: one takes as much as all records\n";
-    }
-    out
-}
-
-fn takes(forecast: &Forecast, steps: u64) -> String {
-    let each = forecast.evaluations as f64 / steps.max(1) as f64;
-    let (peak, seconds) = (size(forecast.peak_bytes), duration(forecast.time as f64 / 1e9));
-    format!("{each:.2} evaluations of each, at most {peak}, about {seconds}")
 }
 
 fn foreseen_json(of: &LoopReport, memory: Option<u64>) -> Json {
@@ -116,7 +63,7 @@ fn foreseen_json(of: &LoopReport, memory: Option<u64>) -> Json {
         "record_bytes": of.measured.map(|measured| measured.record_bytes),
         "everything_bytes": of.everything(),
         "plans": match of.steps {
-            Some(1..) => sizes(of, memory).into_iter().map(plan).collect(),
+            Some(1..) => of.foreseen().sizes(memory.map(|_| of.memory)).into_iter().map(plan).collect(),
             _ => Vec::new(),
         },
     })

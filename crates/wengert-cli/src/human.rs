@@ -4,6 +4,7 @@ use crate::command::{Derivatives, Row};
 use crate::foreseen;
 use std::fmt::Write as _;
 use std::io::{self, Write};
+pub(crate) use wengert::quantity::{duration, size};
 use wengert::{Backend, Evaluation, Mode, Stats, Value};
 
 /// Writes to standard output; colours only where someone looks.
@@ -107,21 +108,4 @@ fn facts(stats: &Stats) -> String {
         duration(stats.compile_seconds),
         duration(stats.run_seconds)
     )
-}
-
-pub(crate) fn size(bytes: u64) -> String {
-    match bytes {
-        0..10_000 => format!("{bytes} bytes"),
-        10_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
-        _ => format!("{:.2} GB", bytes as f64 / 1e9),
-    }
-}
-
-pub(crate) fn duration(seconds: f64) -> String {
-    match seconds {
-        s if s < 1e-3 => format!("{:.1} µs", s * 1e6),
-        s if s < 1.0 => format!("{:.1} ms", s * 1e3),
-        s => format!("{s:.2} s"),
-    }
 }

@@ -86,27 +86,11 @@ fn is_identifier(text: &str) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bytes(pub(crate) u64);
 
-const UNITS: [(&str, u64); 7] = [
-    ("KiB", 1 << 10),
-    ("MiB", 1 << 20),
-    ("GiB", 1 << 30),
-    ("kB", 1_000),
-    ("MB", 1_000_000),
-    ("GB", 1_000_000_000),
-    ("", 1),
-];
-
 impl FromStr for Bytes {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Bytes, String> {
-        UNITS
-            .iter()
-            .find_map(|(unit, factor)| {
-                let number = text.strip_suffix(unit)?.trim().replace('_', "");
-                number.parse::<u64>().ok()?.checked_mul(*factor).map(Bytes)
-            })
-            .ok_or_else(|| format!("`{text}` is not a size such as `500000`, `64MiB` or `2GB`"))
+        wengert::quantity::bytes(text).map(Bytes)
     }
 }
 

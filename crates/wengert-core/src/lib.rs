@@ -5,7 +5,7 @@
 //! specification of what programs mean), [`math`] (elementary functions, written in the IR),
 //! [`check`] (derivatives against each other), [`generate`] (random programs to check it all on),
 //! [`structure`] (sparse derivatives from few runs), [`emit`] (programs as text in other languages), [`ahead`] (what such
-//! text uses when it runs).
+//! text uses when it runs), [`quantity`] (bytes and seconds in words).
 #![forbid(unsafe_code)]
 
 pub mod ahead;
@@ -19,6 +19,7 @@ pub mod ir;
 pub mod lower;
 pub mod math;
 pub mod ops;
+pub mod quantity;
 pub mod span;
 pub mod structure;
 pub mod surface;

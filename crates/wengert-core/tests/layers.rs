@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// Modules in one group do not use each other, except the interpreter and the programs it runs.
 const ORDER: &[&[&str]] = &[
-    &["span"],
+    &["quantity", "span"],
     &["fault"],
     &["ops"],
     &["ir"],

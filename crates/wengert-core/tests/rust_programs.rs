@@ -170,6 +170,9 @@ impl Programs {
                 Val::Tape(_) => unreachable!(),
             });
         }
+        if rust::takes_driver(&finished, entry) {
+            args.push("&mut ahead::All".into());
+        }
         let results = func.results.iter().filter(|ty| **ty != Type::Tape).count();
         let results: Vec<String> = (0..results).map(|k| format!("r{k}")).collect();
         let pattern = match &results[..] {

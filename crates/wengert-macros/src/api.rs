@@ -3,11 +3,15 @@
 //! Each takes and gives Rust's own types, and hands numbers and arrays to a printed program. They are built from the
 //! signature alone.
 
+mod batch;
 pub(crate) mod calls;
+mod code;
 mod places;
+mod within;
 
-use crate::expand::{Program, Programs};
+use crate::expand::{Derivatives, Program, Programs};
 use crate::methods::Surroundings;
+use crate::options::Options;
 use crate::types::{self, given, owned, passed, tuple};
 use places::{Filled, Place, again, derivative, differentiated, parts, shaped};
 use std::fmt::Write;
@@ -45,23 +49,38 @@ pub(crate) fn module(
     programs: &Programs,
     surroundings: &Surroundings,
     places: &str,
+    options: &Options,
 ) -> String {
     let name = &signature.name;
     let Surroundings { visibility, imports, usage } = surroundings;
-    let mut api = Api { signature, leaves: leaves(signature), text: String::new() };
+    let mut api = Api {
+        signature,
+        leaves: leaves(signature),
+        text: String::new(),
+        memory: options.memory,
+        within: String::new(),
+    };
     api.code("value", &programs.value);
     api.value(&programs.value);
     if let Some(derivatives) = &programs.derivatives {
         api.code("jvp", &derivatives.jvp);
         api.code("vjp", &derivatives.vjp);
         api.code("products", &derivatives.products);
+        if let Some(nested) = &derivatives.nested {
+            api.code("nested", nested);
+        }
         api.jvp(&derivatives.jvp);
-        api.vjp(&derivatives.vjp);
+        api.vjp(derivatives);
         if matches!(signature.result, RustType::F64 | RustType::F32) {
-            api.gradient(&derivatives.vjp);
+            api.gradient(derivatives);
             api.products(&derivatives.products);
         }
         api.jacobian();
+        api.plan(derivatives);
+        api.push_within();
+    }
+    if !options.batch.is_empty() {
+        api.batch(&options.batch);
     }
     let calls = calls::callable(programs);
     let declared = calls::declared(&programs.outside);
@@ -69,7 +88,7 @@ pub(crate) fn module(
         "/// `{name}` and its derivatives.\n\
          #[allow(warnings, clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)]\n\
          {visibility} mod {name} {{\n\
-         use ::wengert::__private::{{Work as __Work, ahead as __a, fastest as __fastest}};\n\
+         use ::wengert::__private::{{Members as __Members, Within as __Within, Work as __Work, ahead as __a, fastest as __fastest}};\n\
          {imports}\
          const __PLACES: &str = \"{places}\";\n\
          fn __told(fault: ::std::boxed::Box<__a::Fault>) -> __a::RunError {{\n\
@@ -85,6 +104,10 @@ struct Api<'a> {
     signature: &'a Signature,
     leaves: Vec<Leaf>,
     text: String,
+    /// The bytes that functions of reverse mode keep to where nothing else is said.
+    memory: Option<u64>,
+    /// Those that keep to what a caller says, as methods.
+    within: String,
 }
 
 /// A function to be written.
@@ -94,38 +117,11 @@ struct Function {
     params: Vec<(String, String)>,
     result: String,
     body: String,
+    /// Whether it is reverse mode, and may be asked to keep to a memory; whether it has loops then.
+    reverse: Option<bool>,
 }
 
 impl Api<'_> {
-    /// The text of a program, and what runs it.
-    fn code(&mut self, name: &str, program: &Program) {
-        let given = program.params.iter().filter(|(ty, _)| *ty != Type::Tape);
-        let kinds: Vec<String> = given.map(|(ty, _)| kind(*ty)).collect();
-        let results = tuple(program.results.iter().map(|ty| kind(*ty)));
-        let mut numbers = 0..;
-        let args: Vec<String> = program
-            .params
-            .iter()
-            .map(|(ty, shared)| match (ty, shared) {
-                (Type::Tape, _) => "&mut tape".into(),
-                (_, true) => format!("&args.{}", numbers.next().unwrap_or(0)),
-                (_, false) => format!("args.{}", numbers.next().unwrap_or(0)),
-            })
-            .collect();
-        let (text, entry) = (&program.text, &program.entry);
-        let (kinds, args) = (kinds.join(", "), args.join(", "));
-        write!(
-            self.text,
-            "mod __{name} {{\nuse ::wengert::__private::{{ahead as __a, math as __m}};\n\
-             pub(super) struct Run(pub(super) ({kinds},));\n\
-             impl super::__Work for Run {{\ntype Out = __a::Result<{results}>;\n\
-             #[inline(always)]\nfn run(self) -> Self::Out {{\nlet args = self.0;\n\
-             let mut tape = __a::Tape::again();\nlet made = {entry}({args});\ntape.leave();\nmade\n}}\n}}\n{text}{}}}\n",
-            calls::entry(program)
-        )
-        .unwrap_or_default();
-    }
-
     /// A name that no parameter has.
     fn free(&self, wanted: String) -> String {
         let mut name = wanted;
@@ -186,14 +182,6 @@ impl Api<'_> {
         text
     }
 
-    /// The call of a program with its arguments and others, results named `__r0`, `__r1`.
-    fn run(&self, name: &str, program: &Program, others: &[String]) -> String {
-        let own = (0..self.leaves.len()).map(|k| format!("__x{k}"));
-        let args: Vec<String> = own.chain(others.iter().cloned()).collect();
-        let results = tuple((0..program.results.len()).map(|k| format!("__r{k}")));
-        format!("let {results} = __fastest(__{name}::Run(({},)))?;\n", args.join(", "))
-    }
-
     /// How many results the function has in programs, and which are floats.
     fn outputs(&self) -> Vec<RustType> {
         self.signature.outputs().into_iter().cloned().collect()
@@ -219,22 +207,29 @@ impl Api<'_> {
 
     /// Writes a function that fails, and one that panics.
     fn push(&mut self, function: Function) {
-        let Function { name, about, params, result, body } = function;
+        let Function { name, about, params, result, body, reverse } = function;
         let (constants, turbofish) = self.constants();
         let typed: Vec<String> = params.iter().map(|(p, ty)| format!("{p}: {ty}")).collect();
         let names: Vec<&str> = params.iter().map(|(p, _)| p.as_str()).collect();
         let (typed, names) = (typed.join(", "), names.join(", "));
+        let call = match reverse {
+            None => format!("(|| -> __a::Result<{result}> {{\n{body}}})()"),
+            Some(driven) => self.driven(name, driven, (&typed, &names), &result, &body),
+        };
         write!(
             self.text,
             "/// {about}\n///\n/// # Errors\n///\n/// What would be a panic in `{of}`, and memory that is not there.\n\
              #[inline]\npub fn try_{name}{constants}({typed}) -> ::std::result::Result<{result}, __a::RunError> {{\n\
-             (|| -> __a::Result<{result}> {{\n{body}}})().map_err(__told)\n}}\n\
+             {call}.map_err(__told)\n}}\n\
              /// {about}\n///\n/// # Panics\n///\n/// Where `{of}` would. [`try_{name}`] gives an error instead.\n\
              #[inline]\n#[track_caller]\npub fn {name}{constants}({typed}) -> {result} {{\n\
              match try_{name}{turbofish}({names}) {{ Ok(made) => made, Err(error) => error.panic() }}\n}}\n",
             of = self.signature.name,
         )
         .unwrap_or_default();
+        if reverse.is_some() {
+            self.push_method(name, &about, (&typed, &names), &result);
+        }
     }
 
     fn value(&mut self, program: &Program) {
@@ -253,6 +248,7 @@ impl Api<'_> {
             params: self.own(),
             result: owned(&self.signature.result),
             body,
+            reverse: None,
         });
     }
 
@@ -305,7 +301,14 @@ impl Api<'_> {
         let about = "The value, and its derivative along a direction: forward mode. What is behind `&mut` is changed, and \
                      so is its tangent.";
         let result = format!("({}, {})", owned(&self.signature.result), owned(&d));
-        self.push(Function { name: "jvp", about: about.into(), params, result, body });
+        self.push(Function {
+            name: "jvp",
+            about: about.into(),
+            params,
+            result,
+            body,
+            reverse: None,
+        });
     }
 
     fn fits(&self, name: &str, given: &str, of: &Leaf, like: &str) -> String {
@@ -313,7 +316,7 @@ impl Api<'_> {
         format!("__a::pass::fits(\"{name}\", {given}.dims(), \"`{of}`\", {like}.dims())?;\n")
     }
 
-    fn vjp(&mut self, program: &Program) {
+    fn vjp(&mut self, derivatives: &Derivatives) {
         let mut params = self.own();
         let bar = self.free("result_bar".into());
         let d = derivative(&self.signature.result);
@@ -360,7 +363,7 @@ impl Api<'_> {
             }
             seeds.push(seed);
         }
-        body.push_str(&self.run("vjp", program, &seeds));
+        body.push_str(&self.run_back(derivatives, &seeds));
         body.push_str(&after);
         body.push_str(&self.write_back());
         let first = self.outputs().len();
@@ -381,7 +384,8 @@ impl Api<'_> {
                      What is behind `&mut` is changed; its adjoint is given as that of what it ends with, and becomes that \
                      of what it began with.";
         let result = format!("({}, {ty})", owned(&self.signature.result));
-        self.push(Function { name: "vjp", about: about.into(), params, result, body });
+        let reverse = Some(derivatives.vjp.driven);
+        self.push(Function { name: "vjp", about: about.into(), params, result, body, reverse });
     }
 
     /// The type and value of derivatives by parameters, which are results from `__r{first}` on.
@@ -434,7 +438,7 @@ impl Api<'_> {
         (lets.collect(), names)
     }
 
-    fn gradient(&mut self, program: &Program) {
+    fn gradient(&mut self, derivatives: &Derivatives) {
         let (lets, seeds) = self.seeded();
         let wrt: Vec<usize> = (0..self.leaves.len()).filter(|k| self.leaves[*k].diff).collect();
         let (ty, gradient) = self.adjoints(&wrt, self.outputs().len(), &|_| true);
@@ -442,7 +446,7 @@ impl Api<'_> {
         let body = format!(
             "{}{lets}{}{}Ok(({}, {gradient}))\n",
             self.arguments(),
-            self.run("vjp", program, &seeds),
+            self.run_back(derivatives, &seeds),
             self.write_back(),
             self.result(0)
         );
@@ -455,6 +459,7 @@ impl Api<'_> {
             params: params.clone(),
             result: format!("({value}, {ty})"),
             body,
+            reverse: Some(derivatives.vjp.driven),
         });
         let names: Vec<&str> = params.iter().map(|(p, _)| p.as_str()).collect();
         let names = names.join(", ");
@@ -463,6 +468,7 @@ impl Api<'_> {
         let typed = typed.join(", ");
         let of = &self.signature.name;
         let (constants, turbofish) = self.constants();
+        self.push_grad_method(&by, (&typed, &names), &ty);
         write!(
             self.text,
             "/// The gradient by {by}: reverse mode.\n///\n/// # Errors\n///\n/// What would be a panic in `{of}`, and memory \
@@ -505,7 +511,8 @@ impl Api<'_> {
         let (ty, products) = self.adjoints(&wrt, outputs.len() + wrt.len() + floats, &|_| true);
         body.push_str(&format!("Ok({products})\n"));
         let about = "The second derivatives times a direction: how the gradient changes along it.";
-        self.push(Function { name: "hvp", about: about.into(), params, result: ty, body });
+        let reverse = Some(program.driven);
+        self.push(Function { name: "hvp", about: about.into(), params, result: ty, body, reverse });
     }
 
     /// All derivatives of a result of several numbers, one row for each.

@@ -27,6 +27,8 @@ pub(crate) struct Program {
     pub(crate) results: Vec<Type>,
     /// What it calls and is somewhere else.
     outside: Vec<External>,
+    /// Whether a driver of its loops is the last argument.
+    pub(crate) driven: bool,
 }
 
 /// What is made of a function.
@@ -57,6 +59,8 @@ pub(crate) struct Called {
 pub(crate) struct Derivatives {
     pub(crate) jvp: Program,
     pub(crate) vjp: Program,
+    /// The same with loops inside others that can be run in pieces, where there are any.
+    pub(crate) nested: Option<Program>,
     /// Forward over reverse.
     pub(crate) products: Program,
 }
@@ -129,11 +133,15 @@ pub(crate) fn functions(
     let mut beside = TokenStream::new();
     let mut module = |signature: &Signature, source: &Source<'_>, seen: Seen<'_>| {
         let at = source.ident.span();
+        if let Err(error) = fits_batch(signature, options) {
+            wrong.push(error);
+            return TokenStream::new();
+        }
         match programs(&parsed, signature, options) {
             Ok(programs) => {
                 let surroundings = seen.surroundings(signature, source.vis);
                 let signature = seen.signature(signature);
-                let text = api::module(&signature, &programs, &surroundings, &places);
+                let text = api::module(&signature, &programs, &surroundings, &places, options);
                 let own = seen.module_of(source.ident);
                 let outside = api::calls::outside(&own, &programs.outside, &parsed, &spans);
                 match text.parse::<TokenStream>().and_then(|made| Ok((made, outside?))) {
@@ -217,6 +225,51 @@ fn structs_of<'a>(ty: &'a RustType, found: &mut Vec<&'a RustStruct>) {
     }
 }
 
+/// Whether the function can be run for the members of a batch, where that was asked for.
+fn fits_batch(signature: &Signature, options: &Options) -> syn::Result<()> {
+    let name = &signature.name;
+    for (k, over) in options.batch.iter().enumerate() {
+        let Some(p) = signature.params.iter().find(|p| over == &p.name) else {
+            let message = format!("`{name}` has no parameter `{over}`");
+            return Err(syn::Error::new(over.span(), message));
+        };
+        if options.batch[..k].contains(over) {
+            return Err(syn::Error::new(over.span(), format!("`{over}` is named twice")));
+        }
+        // Their lengths would have to differ, too.
+        if p.constant {
+            let message = format!("`{over}` is the same for all members of a batch");
+            return Err(syn::Error::new(over.span(), message));
+        }
+        let shared = signature.params.iter().find(|p| {
+            let (mut structs, named) = (Vec::new(), options.batch.iter().any(|o| o == &p.name));
+            structs_of(&p.ty, &mut structs);
+            !named && !p.nondiff && !structs.is_empty()
+        });
+        if let Some(shared) = shared {
+            let message = format!(
+                "the derivatives by `{0}` would be summed over all members, and structs are not summed\nhelp: name it as well, \
+                 `batch({over}, {0})`, so that each member has its own",
+                shared.name
+            );
+            return Err(syn::Error::new(over.span(), message));
+        }
+        // All members would write to one place, or each would need one of its own.
+        let written = signature.params.iter().find(|p| p.mode == Mode::RefMut);
+        if let Some(written) = written {
+            let message = format!(
+                "a batch of `{name}` is not possible, because `{}` is behind `&mut`\nhelp: return what is computed instead",
+                written.name
+            );
+            return Err(syn::Error::new(
+                if p.mode == Mode::RefMut { over } else { &options.batch[0] }.span(),
+                message,
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Lines and columns of the places that faults refer to.
 fn places(spans: &Spans) -> String {
     let mut text = String::new();
@@ -256,11 +309,13 @@ fn programs(
     if options.show {
         eprintln!("{reverse}");
     }
+    let nested = vjp::nested_in_module(&primal, name, &wrt).map_err(one)?;
     let forward = jvp::in_module(&primal, name, &wrt, 1).map_err(one)?;
     let products = derivative::products(&primal, name, &wrt, &wrt).map_err(one)?;
     let derivatives = Derivatives {
         jvp: program(&forward, &jvp::name(name, 1))?,
         vjp: program(&reverse, &format!("{name}.vjp"))?,
+        nested: nested.map(|nested| program(&nested, &format!("{name}.vjp"))).transpose()?,
         products: program(&products, &format!("{name}.vjp.jvp"))?,
     };
     Ok(Programs::new(value, Some(derivatives), called, &leaves))
@@ -331,6 +386,7 @@ impl Programs {
             all.push(("jvp", &derivatives.jvp));
             all.push(("vjp", &derivatives.vjp));
             all.push(("products", &derivatives.products));
+            all.extend(derivatives.nested.as_ref().map(|nested| ("nested", nested)));
         }
         if let Some(called) = &self.called {
             all.extend(called.jvp.as_ref().map(|jvp| ("called_jvp", jvp)));
@@ -359,6 +415,7 @@ fn program(module: &Module, entry: &str) -> Result<Program, Vec<Diagnostic>> {
     };
     let params = func.params().iter();
     Ok(Program {
+        driven: rust::takes_driver(&finished, entry),
         text,
         entry: Names.function(entry),
         params: params

@@ -91,6 +91,7 @@ fn expanded(options: TokenStream, item: TokenStream) -> Result<TokenStream, Vec<
                      help: put the method into `impl Type { ... }`, with the attribute before it, and call it from the trait's";
                 return Err(vec![syn::Error::new_spanned(path, message)]);
             }
+            without_batch(&options)?;
             let item = [item];
             let derived = derivatives(&item, &options)?;
             let [item] = item.map(without_marks);
@@ -119,6 +120,17 @@ fn derivatives(items: &[syn::Item], options: &TokenStream) -> Result<TokenStream
     Ok(carried::asked("function", &of, &needed, options, &quote! { #(#items)* }))
 }
 
+/// Where the attribute stands before several functions: that none of them is to be run for many members.
+fn without_batch(options: &TokenStream) -> Result<(), Vec<syn::Error>> {
+    let read: options::Options = syn::parse2(options.clone()).map_err(|e| vec![e])?;
+    let message =
+        "`batch` names the parameters of one function: write the attribute before that function";
+    match read.batch.first() {
+        Some(name) => Err(vec![syn::Error::new(name.span(), message)]),
+        None => Ok(()),
+    }
+}
+
 /// All functions of a module, each of which can call the others.
 fn module(mut module: syn::ItemMod, options: &TokenStream) -> Result<TokenStream, Vec<syn::Error>> {
     let Some((_, items)) = &mut module.content else {
@@ -127,6 +139,7 @@ fn module(mut module: syn::ItemMod, options: &TokenStream) -> Result<TokenStream
             "the functions of the module must stand here, in braces",
         )]);
     };
+    without_batch(options)?;
     let derived = derivatives(items, options)?;
     *items = std::mem::take(items).into_iter().map(without_marks).collect();
     items.push(syn::Item::Verbatim(derived));

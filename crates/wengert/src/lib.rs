@@ -59,10 +59,13 @@
 // Two methods of a trait of its scalars are declared unsafe, whatever they do.
 #![cfg_attr(feature = "nalgebra", deny(unsafe_code))]
 
+#[cfg(feature = "macros")]
+mod ahead;
 mod array;
 #[cfg(feature = "compile")]
 mod compile;
 mod explain;
+mod foreseen;
 #[cfg(feature = "ndarray")]
 mod ndarrays;
 #[cfg(feature = "macros")]
@@ -70,10 +73,13 @@ mod structs;
 pub mod tape;
 mod value;
 
+#[cfg(feature = "macros")]
+pub use ahead::memory::{IntoMemory, Memory, MemoryError};
 pub use array::{Array, Element, ShapeError};
 #[cfg(feature = "compile")]
 pub use compile::*;
 pub use explain::{explain, explanations};
+pub use foreseen::{Foreseen, Plan};
 #[cfg(feature = "macros")]
 pub use structs::Differentiable;
 pub use value::Value;
@@ -85,10 +91,16 @@ pub use wengert_core::span::{Diagnostic, Span};
 #[cfg(feature = "macros")]
 pub use wengert_macros::{Differentiable, derivative, differentiable};
 
+/// Bytes and seconds in words, as the command line reads and writes them.
+#[doc(hidden)]
+pub use wengert_core::quantity;
+
 /// What the text that `#[differentiable]` makes refers to.
 #[cfg(feature = "macros")]
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::ahead::members::Members;
+    pub use crate::ahead::within::Within;
     pub use wengert_core::ahead;
     pub use wengert_macros::__with_structs;
     pub use wengert_math::{Work, fastest, inline as math};

@@ -5,10 +5,11 @@
 //! is moved by what takes it over; a [`Tape`] is a stack of records of words, with the arrays of records beside it.
 //! Kernels are those of [`crate::ops::kernels`], so they give the bits of the interpreter.
 //!
-//! Reading order: [`array`], [`windows`], [`tape`], [`faults`], [`pass`] (arguments and results); what a caller is told of a fault is
-//! [`crate::fault::report`].
+//! Reading order: [`array`], [`windows`], [`tape`], [`faults`], [`drive`] (loops in pieces), [`pass`] (arguments and results); what a
+//! caller is told of a fault is [`crate::fault::report`].
 
 pub mod array;
+pub mod drive;
 pub mod faults;
 pub mod pass;
 pub mod tape;
@@ -20,6 +21,7 @@ pub use crate::ops::kernels::Operand;
 pub use crate::ops::value::{floor_div, floor_mod};
 pub use crate::ops::{ArrayOp, Check, Direction, Prim, Scalar, Transposed};
 pub use array::{Array, Element, compute, dot, fill, nothing, scalar, sum, update};
+pub use drive::{All, Backward, Driver, Forward, Ran, Values};
 pub use faults::{
     Loops, Result, assertion, at, enter, no_room, not_given, overflow, range, trapped, within,
 };

@@ -12,11 +12,12 @@ use std::sync::Arc;
 #[derive(Clone, PartialEq)]
 pub struct RunError {
     kind: FaultKind,
-    message: String,
+    message: Box<str>,
     file: &'static str,
     place: Option<(u32, u32)>,
-    loops: Vec<(u32, i64)>,
+    loops: Box<[(u32, i64)]>,
     calls: Vec<CallSite>,
+    member: Option<usize>,
 }
 
 /// Where a function of another module or crate was called.
@@ -80,13 +81,31 @@ impl RunError {
             return told;
         }
         RunError {
-            message: fault.message(),
+            message: fault.message().into(),
             file,
             place: place(fault.span),
-            loops,
+            loops: loops.into(),
             calls: Vec::new(),
             kind: fault.kind,
+            member: None,
         }
+    }
+
+    /// What is wrong with arguments.
+    pub fn plain(kind: FaultKind) -> RunError {
+        let span = Span { start: u32::MAX, end: u32::MAX };
+        RunError::new(Box::new(Fault { kind, span, iterations: Vec::new() }), "", "")
+    }
+
+    /// The same, of a member of a batch.
+    #[must_use]
+    pub fn in_member(self, k: usize) -> RunError {
+        RunError { member: Some(k), ..self }
+    }
+
+    /// Which member of a batch it is, from 0.
+    pub fn member(&self) -> Option<usize> {
+        self.member
     }
 
     /// What happened.
@@ -133,6 +152,9 @@ impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some((line, column)) = self.place {
             write!(f, "{}:{line}:{column}: ", self.file)?;
+        }
+        if let Some(k) = self.member {
+            write!(f, "member {k} of the batch: ")?;
         }
         f.write_str(&self.message)?;
         around(f, &self.loops)?;

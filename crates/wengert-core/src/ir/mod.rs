@@ -3,9 +3,11 @@
 //! Reading order: [`types`] (types, operations), [`func`] (functions, blocks, instructions), [`external`] (functions without a body),
 //! [`infer`] (result types of each operation), [`builder`] (how programs are made), [`print`] and
 //! [`parse`] (the text form), [`verify`] (what a well-formed program is), [`uses`] (who uses what), [`parallel`] (loops
-//! whose iterations can run in any order), [`pieces`] (parts of their ranges), [`origin`] (who has made a module).
+//! whose iterations can run in any order), [`pieces`] (parts of their ranges), [`driven`] (loops
+//! that can be run in pieces), [`origin`] (who has made a module).
 
 pub mod builder;
+pub mod driven;
 pub mod external;
 mod fold;
 pub mod func;

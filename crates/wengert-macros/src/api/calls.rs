@@ -55,7 +55,9 @@ pub(super) fn entry(program: &Program) -> String {
         Type::Array(..) if !shared => format!("a{k}.clone()"),
         _ => format!("a{k}"),
     });
-    let (args, entry) = (args.collect::<Vec<_>>().join(", "), &program.entry);
+    // Loops keep everything: the memory is the caller's.
+    let driver = program.driven.then(|| "&mut __a::All".to_string());
+    let (args, entry) = (args.chain(driver).collect::<Vec<_>>().join(", "), &program.entry);
     let results = given(&program.results);
     format!("#[inline(always)]\npub(super) fn called({typed}) -> {results} {{ {entry}({args}) }}\n")
 }
@@ -120,7 +122,7 @@ pub(super) fn callable(programs: &Programs) -> String {
 
 /// Whether a program is there for callers alone.
 fn is_called_only(name: &str) -> bool {
-    !["value", "jvp", "vjp", "products"].contains(&name)
+    !["value", "jvp", "vjp", "products", "nested"].contains(&name)
 }
 
 /// By number, what of each function that is somewhere else is called.

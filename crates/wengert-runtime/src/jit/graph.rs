@@ -4,11 +4,9 @@ use super::link::{Frame, Pieces, Shape, Signature};
 use super::{CompileError, abi, written};
 use std::collections::{HashMap, HashSet};
 use wengert_core::interp::MAX_CALLS;
-use wengert_core::ir::{
-    Block, Func, Inst, LoopPlan, Module, Op, Phase, Type, Value, parallel, verify,
-};
+use wengert_core::ir::driven::{self, Driven};
+use wengert_core::ir::{Func, LoopPlan, Module, Op, Phase, Type, Value, parallel, verify};
 use wengert_core::math;
-use wengert_core::ops::Scalar;
 use wengert_core::span::Span;
 
 /// The functions reachable from the entries.
@@ -48,7 +46,6 @@ impl<'m> Graph<'m> {
             let func = func.ok_or_else(|| CompileError::UnknownEntry(name.to_string()))?;
             framed.push(&*func.name);
         }
-        let (mut driven, mut called_plainly) = (HashSet::new(), HashSet::new());
         let mut calls: HashMap<&str, Vec<&str>> = HashMap::new();
         let mut open = framed.clone();
         while let Some(name) = open.pop() {
@@ -59,12 +56,8 @@ impl<'m> Graph<'m> {
             }
             let mut called = Vec::new();
             func.body.walk(&mut |inst| match &inst.op {
-                Op::Call(callee) => {
-                    called_plainly.insert(&**callee);
-                    called.push(&**callee);
-                }
+                Op::Call(callee) => called.push(&**callee),
                 Op::Drive(name, phase) => {
-                    driven.insert((&**name, *phase));
                     let plan = module.plan(name).unwrap_or_else(|| unreachable!("verified"));
                     called.push(match phase {
                         Phase::Forward => &*plan.record,
@@ -87,20 +80,7 @@ impl<'m> Graph<'m> {
             module.funcs.iter().filter(|f| calls.contains_key(&*f.name)).collect();
         let framed = funcs.iter().map(|f| &*f.name).filter(|f| framed.contains(f)).collect();
         let infos = infos(&funcs, &calls, &plans);
-        // What is recorded on threads must be reversed by the driver too, which knows where it lies. There may be several ways back, each
-        // with a plan.
-        let is_driven = |plan: &LoopPlan, phase: Phase| {
-            let alike = plans.iter().filter(|other| other.record == plan.record);
-            alike.into_iter().any(|other| driven.contains(&(&*other.name, phase)))
-        };
-        let by_driver = |plan: &&LoopPlan| {
-            let phases = [Phase::Forward, Phase::Reverse];
-            let steps = [&*plan.record, &*plan.reverse];
-            plan.is_only_run()
-                || (phases.into_iter().all(|phase| is_driven(plan, phase))
-                    && !steps.iter().any(|step| called_plainly.contains(step)))
-        };
-        let by_driver = plans.iter().copied().filter(by_driver).map(|plan| &*plan.name).collect();
+        let by_driver = driven::by_driver(&funcs, &plans);
         Ok(Graph { funcs, plans, framed, module, by_driver, infos })
     }
 
@@ -197,8 +177,7 @@ impl<'m> Graph<'m> {
         found.unwrap_or_default()
     }
 
-    /// What it takes to run a loop in pieces, one after the other: if it is recorded and can be advanced, has one tape, and leaves what it
-    /// only reads to others.
+    /// What it takes to run a loop in pieces, one after the other, if it can be run so.
     pub(super) fn shape(&self, plan: &LoopPlan) -> Option<Shape> {
         let func = |name: &str| self.funcs.iter().copied().find(|f| &*f.name == name);
         let signature = |func: &Func| {
@@ -206,69 +185,37 @@ impl<'m> Graph<'m> {
             let params = func.params().iter().map(|p| (func.ty(*p), consumed(p))).collect();
             Signature { params, results: func.results.clone() }
         };
-        if plan.parallel || plan.is_only_run() || !self.by_driver.contains(&*plan.name) {
+        if !self.by_driver.contains(&*plan.name) {
             return None;
         }
+        let Driven { counted, cut_apart, beside, inside } =
+            driven::driven(self.module, &self.funcs, &self.plans, plan)?;
         let (advanced, recorded) = (func(&plan.advance)?, func(&plan.record)?);
-        let reversed = func(&plan.reverse)?;
-        let [advance, record, reverse] = [advanced, recorded, reversed].map(signature);
-        let lent = |of: &Signature, first: usize| {
-            let read = of.params.get(first..)?;
-            let tapes = read.iter().filter(|(ty, _)| *ty == Type::Tape).count();
-            let taken = read.iter().any(|(ty, taken)| ty.is_array() && *taken);
-            (!taken).then_some(tapes)
-        };
+        let [advance, record, reverse] = [advanced, recorded, func(&plan.reverse)?].map(signature);
         let (carries, state) = (plan.carries, plan.state);
-        let tapes =
-            [lent(&advance, 2 + carries)?, lent(&record, 2 + carries)?, lent(&reverse, 3 + state)?];
-        let handed_on = |of: &Signature, first: usize, count: usize| {
-            of.params.get(first..first + count).is_some_and(|given| {
-                given
-                    .iter()
-                    .zip(&of.results)
-                    .all(|((ty, _), result)| ty == result && *ty != Type::Tape)
-            })
-        };
-        let fits = tapes == [0, 1, 1]
-            && handed_on(&advance, 2, carries)
-            && handed_on(&record, 2, carries)
-            && handed_on(&reverse, 3, state)
-            && record.results.len() == carries + 3
-            && advance.results.len() == carries + 2
-            && reverse.results.len() == state + 1
-            && record.params.last().is_some_and(|(ty, _)| *ty == Type::Tape)
-            && reverse.params.last().is_some_and(|(ty, _)| *ty == Type::Tape);
-        let never = |func: &Func| {
-            let exit = func.body.yields.get(carries + 1);
-            exit.and_then(|v| func.as_const(*v)) == Some(Scalar::I64(0))
-        };
         let only_written = |of: &Signature, func: &Func, k: usize| {
             of.params[2 + k].1 && written::only_written(func, func.params()[2 + k], k)
         };
-        let written = (0..if fits { carries } else { 0 })
+        let written = (0..carries)
             .filter(|k| only_written(&advance, advanced, *k))
             .filter(|k| only_written(&record, recorded, *k))
             .collect();
-        let counted = plan.bounded && never(advanced) && never(recorded);
-        let around = self.around(plan);
-        let is_cut_here = uses(&reversed.body, reversed.params()[2]);
-        let cut_apart = around.is_some() && !counted && !is_cut_here;
-        let span = self.driven_at(&plan.name);
-        let inside = self.run_by(recorded);
-        let outermost = || {
-            let others = self.plans.iter().filter(|p| !p.parallel && !p.is_only_run());
-            others.filter(|p| self.around(p).is_none()).count()
-        };
-        let beside = around.map_or_else(outermost, |around| self.run_by(around));
         // One that takes over what it should only read is not used.
         let unstep = plan.unstep.as_ref().and_then(|unstep| {
             let of = signature(func(&unstep.func)?);
+            let read = of.params.get(2 + carries..)?;
+            let is_lent =
+                !read.iter().any(|(ty, taken)| *ty == Type::Tape || (ty.is_array() && *taken));
+            let handed_on = of.params[2..2 + carries]
+                .iter()
+                .zip(&of.results)
+                .all(|((ty, _), result)| ty == result && *ty != Type::Tape);
             let is_like = of.params.len() == advance.params.len() && of.results.len() == carries;
-            (lent(&of, 2 + carries)? == 0 && handed_on(&of, 2, carries) && is_like).then_some(of)
+            (is_lent && handed_on && is_like).then_some(of)
         });
         let free = plan.unstep.as_ref().map_or_else(Vec::new, |unstep| unstep.free.clone());
         let apart = plan.unstep.as_ref().is_some_and(|unstep| unstep.apart);
-        fits.then_some(Shape {
+        Some(Shape {
             advance,
             record,
             reverse,
@@ -283,46 +230,14 @@ impl<'m> Graph<'m> {
             cut_apart,
             beside,
             inside,
-            span,
+            span: self.driven_at(&plan.name),
         })
-    }
-
-    /// How many loops a function runs that may be run in pieces, one after the other.
-    fn run_by(&self, func: &Func) -> usize {
-        let mut found = 0;
-        func.body.walk(&mut |inst| {
-            if let Op::Drive(name, Phase::Forward) = &inst.op {
-                found += usize::from(self.module.plan(name).is_some_and(|plan| !plan.parallel));
-            }
-        });
-        found
-    }
-
-    /// The function over iterations that runs a loop, if one does.
-    fn around(&self, inner: &LoopPlan) -> Option<&'m Func> {
-        let runs = |func: &&Func| {
-            let mut found = false;
-            func.body.walk(&mut |inst| {
-                let Op::Drive(name, Phase::Forward) = &inst.op else { return };
-                let plan = self.module.plan(name);
-                found |= plan.is_some_and(|plan| plan.record == inner.record);
-            });
-            found
-        };
-        let is_recorded = |func: &&Func| self.plans.iter().any(|plan| plan.record == func.name);
-        self.funcs.iter().copied().filter(is_recorded).find(runs)
     }
 
     /// What is known of a function.
     pub(super) fn info(&self, name: &str) -> Info {
         self.infos.get(name).copied().unwrap_or_default()
     }
-}
-
-/// Whether a block uses a value, nested code included.
-fn uses(block: &Block, v: Value) -> bool {
-    let inside = |inst: &Inst| inst.blocks.iter().any(|block| uses(block, v));
-    block.yields.contains(&v) || block.insts.iter().any(|i| i.args.contains(&v) || inside(i))
 }
 
 fn infos<'m>(

@@ -4,6 +4,7 @@ use crate::compile::args::{Args, Wrt};
 use crate::compile::derivative::one;
 use crate::compile::error::Error;
 use crate::compile::function::{Function, Task};
+use crate::foreseen::Foreseen;
 use crate::value::Value;
 use wengert_checkpoint::{Done, Forecast, Measured, Unwound};
 use wengert_runtime as runtime;
@@ -41,10 +42,15 @@ impl LoopReport {
         LoopReport { line: span.line(source), memory, steps, measured, done, taken_back }
     }
 
+    /// What is known of it before it runs.
+    pub fn foreseen(&self) -> Foreseen {
+        Foreseen { line: self.line, steps: self.steps, measured: self.measured }
+    }
+
     /// What the loop takes in so many bytes: nothing where its end is not known, or where they do not hold a state and the record of
     /// one iteration.
     pub fn forecast(&self, memory: u64) -> Option<Forecast> {
-        self.measured?.forecast(self.steps?, memory)
+        self.foreseen().forecast(memory)
     }
 
     /// Whether states were to be kept with fewer digits.
@@ -60,9 +66,7 @@ impl LoopReport {
 
     /// What keeping everything takes, in bytes.
     pub fn everything(&self) -> Option<u64> {
-        let measured = self.measured?;
-        let records = measured.record_bytes.saturating_mul(self.steps?);
-        Some(records.saturating_add(measured.least_bytes()))
+        self.foreseen().everything()
     }
 }
 

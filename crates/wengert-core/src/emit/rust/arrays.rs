@@ -25,7 +25,11 @@ impl Printer<'_> {
             Op::Dim(axis) => self.line(&format!("let {result} = {}.dim({axis});", args[0])),
             Op::Copy => self.line(&format!("let mut {result} = {}.clone();", args[0])),
             Op::Tape => {
-                self.line(&format!("let mut owned_{result} = {path}Tape::new();"));
+                let made = match self.has_driver() {
+                    true => format!("if D::ALL {{ {path}Tape::new() }} else {{ driver.tape() }}"),
+                    false => format!("{path}Tape::new()"),
+                };
+                self.line(&format!("let mut owned_{result} = {made};"));
                 self.line(&format!("let {result} = &mut owned_{result};"));
             }
             Op::Load => {
@@ -144,16 +148,16 @@ impl Printer<'_> {
         self.stays(inst.args[0], inst.results[0]);
         let tape = &args[0];
         let fields = || inst.args.iter().zip(args).skip(1);
+        let fault = self.fault(&format!("no_room({tape}.bytes()"), inst.span);
         let mut words = Vec::new();
         for (v, arg) in fields() {
             if self.func.ty(*v).is_array() {
-                self.line(&format!("{tape}.keep({arg});"));
+                self.line(&format!("if !{tape}.keep({arg}) {{ {fault}; }}"));
             } else {
                 words.push(format!("{path}Word::word({arg})"));
             }
         }
         if !words.is_empty() {
-            let fault = self.fault(&format!("no_room({tape}.bytes()"), inst.span);
             let words = words.join(", ");
             self.line(&format!("if !{tape}.push([{words}]) {{ {fault}; }}"));
         }

@@ -11,12 +11,13 @@
 //! - [`module`] prints all functions of a module, with arrays and tapes ([`arrays`]), for code that is compiled ahead of
 //!   time with [`crate::ahead`]: each returns a `Result`, whose fault has its place and the iterations of the loops around
 //!   it. All versions of an array that are made in place are one variable, and so are those of a tape ([`homes`]).
-//!   Loops along arrays are checked before they run ([`windows`]).
+//!   Loops along arrays are checked before they run ([`windows`]). Outlined loops are run whole, or by a driver ([`drives`]).
 //!
 //! Functions that are somewhere else are called as those of the module are, arrays by reference; the fault of one is told where it was
 //! called. `while` loops run for as long as they take. What neither can print is [`Unsupported`].
 
 mod arrays;
+mod drives;
 mod homes;
 mod rows;
 mod windows;
@@ -25,6 +26,7 @@ use crate::ir::verify::consumes;
 use crate::ir::{Block, Func, Inst, Module, Op, Phase, Type, Value};
 use crate::ops::Prim;
 use crate::span::Span;
+use drives::Drives;
 use rows::{Failing, literal, row};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -114,8 +116,8 @@ pub fn function(func: &Func, opening: &str, calls: &dyn Calls) -> Result<String,
 /// that a function does not take over are references. Functions that do not call themselves are to be compiled into their
 /// callers, for whatever processor these are compiled for.
 pub fn module(module: &Module, path: &str, calls: &dyn Calls) -> Result<String, Unsupported> {
-    let ahead = Ahead { module, path, recursive: recursive(module) };
-    let mut text = String::new();
+    let ahead = Ahead::new(module, path);
+    let mut text = drives::types(&ahead, calls)?;
     for func in &module.funcs {
         let opening = match ahead.recursive.contains(&func.name) {
             true => "#[inline(never)]\n",
@@ -132,6 +134,19 @@ struct Ahead<'a> {
     module: &'a Module,
     path: &'a str,
     recursive: HashSet<Arc<str>>,
+    drives: Drives,
+}
+
+impl<'a> Ahead<'a> {
+    fn new(module: &'a Module, path: &'a str) -> Ahead<'a> {
+        Ahead { module, path, recursive: recursive(module), drives: Drives::new(module) }
+    }
+}
+
+/// Whether the text of a function takes a driver as its last argument: `&mut` of a [`Driver`](crate::ahead::Driver), which runs
+/// its loops.
+pub fn takes_driver(module: &Module, func: &str) -> bool {
+    Drives::new(module).is_generic(func)
 }
 
 /// The functions that can come to call themselves.
@@ -201,8 +216,15 @@ fn printed(
         Some(ahead) => format!("{}Result<{results}>", ahead.path),
         None => results,
     };
+    let mut generic = String::new();
+    if let Some(Ahead { path, drives, .. }) = ahead
+        && drives.is_generic(&func.name)
+    {
+        params.push("driver: &mut D".into());
+        generic = format!("<D: {path}Driver>");
+    }
     let (name, params) = (calls.function(&func.name), params.join(", "));
-    Ok(format!("{opening}fn {name}({params}) -> {results} {{\n{}}}\n", printer.text))
+    Ok(format!("{opening}fn {name}{generic}({params}) -> {results} {{\n{}}}\n", printer.text))
 }
 
 struct Printer<'a> {
@@ -463,12 +485,18 @@ impl<'a> Printer<'a> {
     }
 
     fn call(&mut self, inst: &Inst, name: &Arc<str>, args: &[String]) -> Result<(), Unsupported> {
-        let is_tape = |v: &Value| self.func.ty(*v) == Type::Tape;
-        let (tapes, results): (Vec<Value>, Vec<Value>) =
-            inst.results.iter().partition(|v| is_tape(v));
-        let given: Vec<Value> = inst.args.iter().copied().filter(is_tape).collect();
-        let call = format!("{}({})", self.calls.function(name), self.arguments(name, args));
-        let value = match self.ahead {
+        let value = self.called(inst, name, args);
+        self.bind_call(inst, &value)
+    }
+
+    /// What a call gives, or the fault that it ends with.
+    fn called(&self, inst: &Inst, name: &str, args: &[String]) -> String {
+        let mut args = self.arguments(name, args);
+        if self.ahead.is_some_and(|ahead| ahead.drives.is_generic(name)) {
+            args.push_str(", &mut *driver");
+        }
+        let call = format!("{}({args})", self.calls.function(name));
+        match self.ahead {
             None => call,
             Some(ahead) if self.loops.is_empty() && ahead.module.external(name).is_none() => {
                 format!("{call}?")
@@ -477,7 +505,15 @@ impl<'a> Printer<'a> {
                 let fault = self.fault("within(fault", inst.span);
                 format!("match {call} {{ Ok(value) => value, Err(fault) => {fault} }}")
             }
-        };
+        }
+    }
+
+    /// Names the results of a call.
+    fn bind_call(&mut self, inst: &Inst, value: &str) -> Result<(), Unsupported> {
+        let is_tape = |v: &Value| self.func.ty(*v) == Type::Tape;
+        let (tapes, results): (Vec<Value>, Vec<Value>) =
+            inst.results.iter().partition(|v| is_tape(v));
+        let given: Vec<Value> = inst.args.iter().copied().filter(is_tape).collect();
         self.line(&format!("let {} = {value};", self.pattern(&results, false)));
         // A tape is what it was, with other records.
         if given.len() != tapes.len() {
@@ -504,27 +540,6 @@ impl<'a> Printer<'a> {
         let mark =
             |(arg, shared): (&String, bool)| if shared { format!("&{arg}") } else { arg.clone() };
         args.iter().zip(shared).map(mark).collect::<Vec<_>>().join(", ")
-    }
-
-    /// An outlined loop, all of it recorded, then all of it reversed.
-    fn drive(
-        &mut self,
-        inst: &Inst,
-        name: &str,
-        phase: Phase,
-        mut args: Vec<String>,
-    ) -> Result<(), Unsupported> {
-        let Some(plan) = self.ahead.and_then(|ahead| ahead.module.plan(name)) else {
-            return self.unsupported("drive");
-        };
-        let entry = match phase {
-            Phase::Forward => &plan.record,
-            Phase::Reverse => &plan.reverse,
-        };
-        if phase == Phase::Forward && !plan.bounded {
-            args[1] = "i64::MAX".into();
-        }
-        self.call(inst, entry, &args)
     }
 }
 

@@ -1,0 +1,10 @@
+//! What the text that `#[differentiable]` makes runs with, beside `wengert_core::ahead`: loops in limited memory and batches.
+//!
+//! Reading order: [`memory`] (what a user allows), [`within`] (the driver that keeps to it), [`steps`] (a printed loop as steps),
+//! [`plan`] (what loops will take), [`members`] (batches).
+
+pub(crate) mod members;
+pub(crate) mod memory;
+mod plan;
+mod steps;
+pub(crate) mod within;
