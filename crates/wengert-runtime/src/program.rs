@@ -13,8 +13,8 @@ use crate::tapes::Tapes;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use wengert_checkpoint::{Done, Measured, Precision, Unwound, Watch};
 use wengert_core::fault::{Fault, FaultKind};
 use wengert_core::interp::Val;
@@ -363,8 +363,7 @@ impl Program {
 
         // One more, in which a loop that has run as often as it may finds that it ends.
         let rounds = options.max_iterations.saturating_add(1);
-        let threads = options.threads.or_else(|| std::thread::available_parallelism().ok());
-        let threads = threads.map_or(1, NonZeroUsize::get);
+        let threads = options.threads.map_or_else(cores, NonZeroUsize::get);
         let mut context = Context::new(linked, rounds, interrupt, tapes, base, threads);
         context.budget = Budget::new(options);
         let mut frame = found.frame(args, &mut context, &bases)?;
@@ -395,6 +394,12 @@ impl Program {
         };
         Ok((found.results(&frame, &mut context), stats))
     }
+}
+
+/// How many cores there are. Finding out takes longer than a short program, so it is done once.
+fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZeroUsize::get))
 }
 
 /// A fault before the first instruction.

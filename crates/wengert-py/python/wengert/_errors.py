@@ -44,6 +44,11 @@ class RunError(Error, RuntimeError):
     """The program was run and failed: an index out of range, a loop that does not end, an assertion."""
 
 
+for _class in (Error, CompileError, ArgumentError, BackendError, RunError):
+    # Where people know them from, in tracebacks too.
+    _class.__module__ = "wengert"
+
+
 def told(kind, code, message, help=None, place=None, line_text=None):
     """An error of the package's own, in the form of the compiler's."""
     text = f"error[{code}]: {message}"
