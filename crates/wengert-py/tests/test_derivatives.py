@@ -320,10 +320,10 @@ def test_call_overhead():
     def best(call, n=2000):
         times = []
         for _ in range(15):
-            start = time.perf_counter()
+            start = time.process_time()
             for _ in range(n):
                 call()
-            times.append((time.perf_counter() - start) / n)
+            times.append((time.process_time() - start) / n)
         return min(times)
 
     f(1.0)
@@ -332,5 +332,5 @@ def test_call_overhead():
     gradient(1.0)
     of_gradient = best(lambda: gradient(1.5)) - best(lambda: plain(1.5))
     print(f"\ncall overhead: {over * 1e6:.2f} µs, of a gradient {of_gradient * 1e6:.2f} µs")
-    # Two microseconds is what there is to be had; built for development, and on a machine that does other things, it takes longer.
-    assert over < 100e-6 and of_gradient < 100e-6
+    # About 1.5 and 1.9 on an idle machine; one that does other things takes longer.
+    assert over < 8e-6 and of_gradient < 8e-6
