@@ -1,6 +1,7 @@
 //! Developer tasks, on a machine with nothing but Rust.
 //!
 //! - `cargo xtask test`: everything a change must pass. What CI runs.
+//! - `cargo xtask python`: the Python package, as a wheel, under pytest; part of `test`. See [`python`].
 //! - `cargo xtask long`: tests that scale with an environment variable, scaled up; see [`LONG`]. Then the elementary
 //!   functions against MPFR, where a C compiler, make and m4 are there to build it, the sanitizers and the faults.
 //! - `cargo xtask fuzz --seconds 600`: texts near programs, each of which must be answered.
@@ -10,6 +11,7 @@
 
 mod fault_list;
 mod faults;
+mod python;
 mod sanitize;
 
 use std::process::{Command, ExitCode, Stdio};
@@ -63,7 +65,8 @@ const CLANG: [Run; 3] = [
 ];
 
 const USAGE: &str = "\
-usage: cargo xtask test   formatting, lints, tests, doc tests, README examples
+usage: cargo xtask test   formatting, lints, tests, doc tests, README examples, the Python package
+       cargo xtask python   the Python package as an installed wheel, under pytest
        cargo xtask long   the same tests on many more programs and points: many minutes,
                           the sanitizers and the faults
        cargo xtask fuzz [--seconds N]   texts near programs, each of which must be answered
@@ -75,6 +78,7 @@ fn main() -> ExitCode {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let passed = match args[..] {
         ["test"] => test(),
+        ["python"] => python::test(),
         ["long"] => long() && sanitize::run() && faults::run(&[]),
         ["fuzz"] => fuzz("600"),
         ["fuzz", "--seconds", seconds] if seconds.parse::<u64>().is_ok() => fuzz(seconds),
@@ -106,6 +110,7 @@ fn test() -> bool {
         && optional("clippy", "clippy", &["clippy", "-p", "wengert", "--", "-D", "warnings"])
         && step(tests)
         && step(&["test", "--workspace", "--doc"])
+        && python::test()
 }
 
 /// The tests that scale with an environment variable, scaled up and optimised, with their output: a

@@ -13,8 +13,8 @@ use crate::tapes::Tapes;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use wengert_checkpoint::{Done, Measured, Precision, Unwound, Watch};
 use wengert_core::fault::{Fault, FaultKind};
 use wengert_core::interp::Val;
@@ -38,6 +38,8 @@ pub enum Arg<'a> {
     Array(&'a [f64]),
     /// Any array, as the one above.
     Shaped(&'a Array),
+    /// The same where shape and elements lie apart: as many elements as the shape says.
+    Apart(&'a [usize], Elements<'a>),
 }
 
 /// A result. Tapes are not handed out.
@@ -66,6 +68,20 @@ impl<'a> Arg<'a> {
             Arg::Bool(_) => Type::Bool,
             Arg::Array(_) => Type::VECTOR,
             Arg::Shaped(x) => Type::of(x.elem(), x.shape.len()),
+            Arg::Apart(shape, x) => Type::of(x.elem(), shape.len()),
+        }
+    }
+
+    /// As the interpreter takes it.
+    pub fn to_val(&self) -> Val {
+        match *self {
+            Arg::F64(x) => Val::f64(x),
+            Arg::F32(x) => Val::Scalar(Scalar::F32(x)),
+            Arg::I64(x) => Val::i64(x),
+            Arg::Bool(x) => Val::Scalar(Scalar::Bool(x)),
+            Arg::Array(x) => Val::array(x.to_vec()),
+            Arg::Shaped(x) => Val::shaped(x.clone()),
+            Arg::Apart(shape, x) => Val::shaped(Array { shape: shape.to_vec(), data: x.to_data() }),
         }
     }
 
@@ -347,8 +363,7 @@ impl Program {
 
         // One more, in which a loop that has run as often as it may finds that it ends.
         let rounds = options.max_iterations.saturating_add(1);
-        let threads = options.threads.or_else(|| std::thread::available_parallelism().ok());
-        let threads = threads.map_or(1, NonZeroUsize::get);
+        let threads = options.threads.map_or_else(cores, NonZeroUsize::get);
         let mut context = Context::new(linked, rounds, interrupt, tapes, base, threads);
         context.budget = Budget::new(options);
         let mut frame = found.frame(args, &mut context, &bases)?;
@@ -381,6 +396,12 @@ impl Program {
     }
 }
 
+/// How many cores there are. Finding out takes longer than a short program, so it is done once.
+fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZeroUsize::get))
+}
+
 /// A fault before the first instruction.
 fn at_the_start(kind: FaultKind) -> RunError {
     RunError::Fault(Fault { kind, span: Span::default(), iterations: Vec::new() })
@@ -399,9 +420,12 @@ impl Entry {
                 let (entry, position, given) = (entry.into(), k + 1, arg.ty());
                 return Err(RunError::ArgumentType { entry, position, wanted, given });
             }
-            if let Arg::Shaped(x) = arg
-                && shaped::checked_count(&x.shape) != Some(x.len())
-            {
+            let (shape, len) = match arg {
+                Arg::Shaped(x) => (&x.shape[..], x.len()),
+                Arg::Apart(shape, x) => (*shape, x.len()),
+                _ => continue,
+            };
+            if shaped::checked_count(shape) != Some(len) {
                 return Err(RunError::ArgumentShape { entry: entry.into(), position: k + 1 });
             }
         }
@@ -440,6 +464,7 @@ impl Entry {
                 Some(Arg::Bool(x)) => frame.push(word(Scalar::Bool(*x))),
                 Some(Arg::Array(x)) => array(&[x.len()], Elements::F64(x))?,
                 Some(Arg::Shaped(x)) => array(&x.shape, x.elements())?,
+                Some(Arg::Apart(shape, x)) => array(shape, *x)?,
                 None => unreachable!("the number of arguments has been checked"),
             }
         }

@@ -172,6 +172,30 @@ impl Array {
         }
     }
 
+    /// The elements and the shape, as [`Array::into_f64`], where the elements are single-precision floats.
+    pub fn into_f32(self) -> Result<(Vec<usize>, Vec<f32>), Array> {
+        match self.0 {
+            Inner { shape, data: Data::F32(x) } => Ok((shape, x)),
+            other => Err(Array(other)),
+        }
+    }
+
+    /// The elements and the shape, as [`Array::into_f64`], where the elements are integers.
+    pub fn into_i64(self) -> Result<(Vec<usize>, Vec<i64>), Array> {
+        match self.0 {
+            Inner { shape, data: Data::I64(x) } => Ok((shape, x)),
+            other => Err(Array(other)),
+        }
+    }
+
+    /// The elements and the shape, as [`Array::into_f64`], where the elements are truth values.
+    pub fn into_bool(self) -> Result<(Vec<usize>, Vec<bool>), Array> {
+        match self.0 {
+            Inner { shape, data: Data::Bool(x) } => Ok((shape, x)),
+            other => Err(Array(other)),
+        }
+    }
+
     /// The double at these indices, one per axis; nothing where there is none.
     ///
     /// ```
@@ -186,6 +210,18 @@ impl Array {
         }
         let at = indices.iter().zip(self.shape()).fold(0, |at, (i, n)| at * n + i);
         self.as_f64().map(|x| x[at])
+    }
+
+    /// What lies at a place along the first axis: a number, or an array with an axis less. Nothing where there is none.
+    ///
+    /// ```
+    /// let matrix = wengert::Array::from([[1.0, 2.0], [3.0, 4.0]]);
+    /// assert_eq!(matrix.item(1), Some([3.0, 4.0].into()));
+    /// assert_eq!(matrix.item(2), None);
+    /// ```
+    #[cfg(feature = "compile")]
+    pub fn item(&self, k: usize) -> Option<crate::Value> {
+        (k < self.shape()[0]).then(|| self.member(k))
     }
 
     /// The same elements in another shape.

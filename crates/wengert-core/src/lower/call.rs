@@ -159,7 +159,7 @@ impl Lowering<'_> {
         needs_value: bool,
     ) -> Lowered<Operand> {
         let (func, outer) = match callable {
-            Callable::Module(k) => (&self.module.functions[*k], None),
+            Callable::Module(k) => (&self.module.functions[*k], self.captured),
             Callable::Inner(func, depth) => (&**func, Some(*depth)),
         };
         let name = &func.name.text;

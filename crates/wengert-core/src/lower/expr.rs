@@ -91,6 +91,14 @@ impl Lowering<'_> {
                 if let Some(k) = self.module.functions.iter().position(|f| f.name.text == name) {
                     return Ok(Operand::Function(Callable::Module(k)));
                 }
+                if self.module.captured.iter().any(|p| p.name.text == name) {
+                    let what = format!(
+                        "a function that calls itself cannot read `{name}`, which is from outside"
+                    );
+                    return Err(Diagnostic::new("undefined-variable", what)
+                        .label(span, "used here")
+                        .help("pass it as an argument"));
+                }
                 let error =
                     Diagnostic::new("undefined-variable", format!("`{name}` is not defined"))
                         .label(span, "used here");

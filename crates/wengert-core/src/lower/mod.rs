@@ -51,6 +51,7 @@ use env::{Binding, Env};
 use guess::Found;
 use operand::Operand;
 use recursion::Recursive;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -94,18 +95,19 @@ pub fn lower<A: Into<Arg> + Copy>(
             _ => format!("the file defines {}", quoted(&known)),
         })]);
     };
-    if args.len() != func.params.len() {
+    let whole = with_captured(module, func);
+    if args.len() != whole.params.len() {
         let message = format!(
             "`{function}` takes {} arguments, but {} are given",
-            func.params.len(),
+            whole.params.len(),
             args.len()
         );
         let error =
             Diagnostic::new("argument-count", message).label(func.name.span, "defined here");
         return Err(vec![error]);
     }
-    let types = params::types(module, func, &args).map_err(|e| vec![e])?;
-    let params: Vec<(Type, Option<Arc<str>>)> = func
+    let types = params::types(module, &whole, &args).map_err(|e| vec![e])?;
+    let params: Vec<(Type, Option<Arc<str>>)> = whole
         .params
         .iter()
         .zip(&types)
@@ -113,22 +115,29 @@ pub fn lower<A: Into<Arg> + Copy>(
         .collect();
     let recursive = Recursive::new(module);
     let (mut lowering, values) = Lowering::new(module, function, &params, recursive);
-    for ((p, v), arg) in func.params.iter().zip(values).zip(&args) {
-        lowering.note_units(v, arg.units);
-        let binding = lowering.bind_value(v);
-        if let (Binding::Array(view), Some(DeclaredType::List(_))) =
-            (&binding, p.annotation.map(|a| a.ty))
-        {
-            lowering.env.mark_list(view.storage);
-        }
-        lowering.env.bind(&p.name.text, binding, p.name.span);
+    let own = func.params.len();
+    let given: Vec<_> = whole.params.iter().zip(values).zip(&args).collect();
+    if given.len() > own {
+        lowering.captured = Some(0);
+        given[own..].iter().for_each(|((p, v), arg)| lowering.parameter(p, *v, arg.units));
+        lowering.env.enter(Some(0));
     }
+    given[..own].iter().for_each(|((p, v), arg)| lowering.parameter(p, *v, arg.units));
     let results = lowering.body(func, true).map_err(|e| vec![e])?;
     let results = lowering.distinct(results).map_err(|e| vec![e])?;
     let mut module = Module::of(lowering.b.finish(results));
     module.funcs.extend(lowering.recursive.finish());
     external::declare(&mut module);
     Ok(module)
+}
+
+/// A function with what is captured among its parameters.
+fn with_captured<'t>(module: &tree::Module, func: &'t tree::Function) -> Cow<'t, tree::Function> {
+    if module.captured.is_empty() {
+        return Cow::Borrowed(func);
+    }
+    let params = [&func.params[..], &module.captured].concat();
+    Cow::Owned(tree::Function { params, ..func.clone() })
 }
 
 /// The parameters of a function that it uses as a number of things: an index, a bound, a size.
@@ -161,6 +170,8 @@ struct Lowering<'t> {
     expansions: usize,
     /// Functions that call themselves.
     recursive: Recursive,
+    /// The frame of what is captured from outside the text.
+    captured: Option<usize>,
 }
 
 type Lowered<T> = Result<T, Diagnostic>;
@@ -186,8 +197,21 @@ impl<'t> Lowering<'t> {
             sums: Vec::new(),
             expansions: 0,
             recursive,
+            captured: None,
         };
         (lowering, values)
+    }
+
+    /// Binds a parameter of the function that is lowered.
+    fn parameter(&mut self, p: &tree::Param, v: Value, units: u8) {
+        self.note_units(v, units);
+        let binding = self.bind_value(v);
+        if let (Binding::Array(view), Some(DeclaredType::List(_))) =
+            (&binding, p.annotation.map(|a| a.ty))
+        {
+            self.env.mark_list(view.storage);
+        }
+        self.env.bind(&p.name.text, binding, p.name.span);
     }
 
     /// A function's result must not be the same array twice, nor is it: a second mention is a copy.

@@ -26,7 +26,7 @@ pub enum Data {
 }
 
 /// Borrowed elements.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum Elements<'a> {
     F64(&'a [f64]),
@@ -214,6 +214,18 @@ impl Elements<'_> {
             Elements::F32(x) => Scalar::F32(x[k]),
             Elements::I64(x) => Scalar::I64(x[k]),
             Elements::Bool(x) => Scalar::Bool(x[k]),
+        }
+    }
+}
+
+impl Elements<'_> {
+    /// A copy.
+    pub fn to_data(&self) -> Data {
+        match self {
+            Elements::F64(x) => Data::F64(x.to_vec()),
+            Elements::F32(x) => Data::F32(x.to_vec()),
+            Elements::I64(x) => Data::I64(x.to_vec()),
+            Elements::Bool(x) => Data::Bool(x.to_vec()),
         }
     }
 }

@@ -31,6 +31,8 @@ pub struct Module {
     pub functions: Vec<Function>,
     /// The values named outside functions.
     pub constants: Vec<Constant>,
+    /// Variables from outside the text, which all functions read: parameters of the function that is lowered, after its own.
+    pub captured: Vec<Param>,
 }
 
 impl Module {

@@ -180,14 +180,7 @@ impl Both {
         let mut args = args.iter();
         let vals = func.param_types().into_iter().map(|ty| match ty {
             Type::Tape => Val::tape(),
-            _ => match args.next().unwrap() {
-                Arg::F64(x) => Val::f64(*x),
-                Arg::F32(x) => Val::Scalar(Scalar::F32(*x)),
-                Arg::I64(x) => Val::i64(*x),
-                Arg::Bool(x) => Val::Scalar(Scalar::Bool(*x)),
-                Arg::Array(x) => Val::array(x.to_vec()),
-                Arg::Shaped(x) => Val::shaped((*x).clone()),
-            },
+            _ => args.next().unwrap().to_val(),
         });
         let mut interp = Interp::new(&self.module);
         interp.max_iterations = self.options.max_iterations;

@@ -99,6 +99,10 @@ fn input(args: &[Arg]) -> String {
             Arg::Shaped(x) => {
                 x.shape.iter().map(|d| *d as u64).chain(x.scalars().map(bits)).collect()
             }
+            Arg::Apart(shape, x) => {
+                let elements = (0..x.len()).map(|k| bits(x.get(k)));
+                shape.iter().map(|d| *d as u64).chain(elements).collect()
+            }
         };
         words.iter().for_each(|w| _ = write!(out, " {w:x}"));
     }

@@ -84,6 +84,19 @@ impl Error {
         self.fault.as_ref()
     }
 
+    /// Where the first of them is: the file, and in it line and column, counted from 1. Nothing where it is nowhere in the
+    /// text.
+    pub fn place(&self) -> Option<(&str, usize, usize)> {
+        render::place(&self.text, self.diagnostics.first()?)
+    }
+
+    /// The loops that were running when it failed, innermost first: the line where each begins, and its iteration, counted
+    /// from 0.
+    pub fn iterations(&self) -> Vec<(usize, i64)> {
+        let loops = self.fault.iter().flat_map(|fault| &fault.iterations);
+        loops.map(|(span, iteration)| (self.text.line(*span), *iteration)).collect()
+    }
+
     /// The text with the lines at fault, as one reads it in a log.
     pub fn render(&self) -> String {
         render::full(&self.text, &self.diagnostics, false)

@@ -113,6 +113,15 @@ impl Executable {
         args: &[V],
         options: &Options,
     ) -> Result<Ran, Fault> {
+        self.run_borrowed(&native_args(args), options)
+    }
+
+    /// The same with arguments that lie elsewhere.
+    pub(crate) fn run_borrowed(
+        &self,
+        args: &[runtime::Arg<'_>],
+        options: &Options,
+    ) -> Result<Ran, Fault> {
         let (Some(inner), Some(memory)) = (&self.inner, options.memory) else {
             return self.run_once(args, options);
         };
@@ -135,18 +144,18 @@ impl Executable {
         program.run_once(args, &Options { disk, ..options.clone() })
     }
 
-    fn run_once<V: Borrow<Value>>(&self, args: &[V], options: &Options) -> Result<Ran, Fault> {
+    fn run_once(&self, args: &[runtime::Arg<'_>], options: &Options) -> Result<Ran, Fault> {
         let start = Instant::now();
         let ((values, took), backend) = match &self.code {
             Code::Interp(module) => (self.interpret(module, args, options)?, Backend::Interp),
             Code::Native(program, backend) => {
-                let (args, limits) = (native_args(args), self.limits(options));
-                (native(program.call(&self.entry, &args, &limits))?, *backend)
+                let limits = self.limits(options);
+                (native(program.call(&self.entry, args, &limits))?, *backend)
             }
             Code::Auto(program) => {
-                let (args, limits) = (native_args(args), self.limits(options));
+                let limits = self.limits(options);
                 let backend = if program.is_through_c() { Backend::Cc } else { Backend::Jit };
-                (native(program.call(&self.entry, &args, &limits))?, backend)
+                (native(program.call(&self.entry, args, &limits))?, backend)
             }
         };
         let runtime::Stats { tape_peak_bytes: tape_bytes, run_again, loops, .. } = took;
@@ -198,13 +207,13 @@ impl Executable {
         }
     }
 
-    fn interpret<V: Borrow<Value>>(
+    fn interpret(
         &self,
         module: &Module,
-        args: &[V],
+        args: &[runtime::Arg<'_>],
         options: &Options,
     ) -> Result<(Vec<Value>, runtime::Stats), Fault> {
-        let mut args: Vec<Val> = args.iter().map(|v| v.borrow().to_val()).collect();
+        let mut args: Vec<Val> = args.iter().map(runtime::Arg::to_val).collect();
         if module.func(&self.entry).is_some_and(|f| f.param_types().contains(&Type::Tape)) {
             args.push(Val::tape());
         }

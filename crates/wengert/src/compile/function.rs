@@ -24,23 +24,25 @@ use wengert_core::span::{Diagnostic, Span};
 use wengert_core::surface::names::nearest;
 use wengert_core::surface::{python, tree};
 use wengert_core::transform::{batch, derivative, jvp, pipeline, unstep, vjp};
+use wengert_runtime as runtime;
 
 /// The stack that recordings are compiled on. Only what is used of it takes memory.
 const RECORDED_STACK: usize = 256 << 20;
 
 /// A function that can be run and differentiated.
 ///
-/// It can be shared between threads.
-#[derive(Debug)]
+/// It can be shared between threads. A clone, which may run in another way ([`Function::with_options`]), has what this one has
+/// compiled, and the other way round.
+#[derive(Clone, Debug)]
 pub struct Function {
     source: Arc<Source>,
-    module: tree::Module,
-    /// Its place in the module.
-    index: usize,
+    module: Arc<tree::Module>,
+    /// The function as it is called: with what is captured among its parameters.
+    tree: Arc<tree::Function>,
     /// A recording, as IR: then the tree has only a name and parameters, and arithmetic rounds as it was recorded.
-    recorded: Option<Module>,
+    recorded: Option<Arc<Module>>,
     pub(crate) options: Options,
-    cache: Mutex<Cache>,
+    cache: Arc<Mutex<Cache>>,
 }
 
 /// What calls have made so far, by the kinds of their arguments.
@@ -143,13 +145,53 @@ impl Function {
         let name = tree::Name { text: func.name.to_string(), span: place(&func.name) };
         let span = place(source.text());
         let function = tree::Function { name, params: vec![x], body: Vec::new(), span };
-        let tree = tree::Module { functions: vec![function], constants: Vec::new() };
-        Ok(Function { recorded: Some(module), ..Function::new(source, tree, 0) })
+        let tree = tree::Module { functions: vec![function], ..tree::Module::default() };
+        Ok(Function { recorded: Some(Arc::new(module)), ..Function::new(source, tree, 0) })
     }
 
     fn new(source: Arc<Source>, module: tree::Module, index: usize) -> Function {
-        let (options, cache) = (Options::default(), Mutex::default());
-        Function { source, module, index, recorded: None, options, cache }
+        let (options, cache) = (Options::default(), Arc::default());
+        let tree = Arc::new(module.functions[index].clone());
+        Function { source, module: Arc::new(module), tree, recorded: None, options, cache }
+    }
+
+    /// The same function with variables from outside its text: it and the functions it calls read these names, and they
+    /// are its parameters, after its own. A text that has none of them is as it was.
+    ///
+    /// ```
+    /// let text = "def f(x):\n    return scale * x\n";
+    /// let f = wengert::Function::from_source(text, "f")?.capturing(["scale"])?;
+    /// assert_eq!(f.parameters().collect::<Vec<_>>(), ["x", "scale"]);
+    /// let g = f.value_and_grad([3.0, 2.0], "x")?;
+    /// assert_eq!((g.value, g.get("x")), (6.0, Some(&2.0.into())));
+    /// # Ok::<(), wengert::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Where one of the names is already that of a parameter.
+    pub fn capturing<S: Into<String>>(
+        mut self,
+        names: impl IntoIterator<Item = S>,
+    ) -> Result<Function, Error> {
+        let mut tree = tree::Function::clone(&self.tree);
+        let mut module = tree::Module::clone(&self.module);
+        for text in names.into_iter().map(Into::into) {
+            if let Some(same) = tree.params.iter().find(|p| p.name.text == text) {
+                let message = format!("`{text}` is a parameter, and also a variable from outside");
+                let error = Diagnostic::new("captured", message)
+                    .label(same.name.span, "this parameter")
+                    .help("give one of them another name");
+                return Err(self.error(ErrorKind::Source, error));
+            }
+            let span = tree.name.span;
+            let name = tree::Name { text, span };
+            let param = tree::Param { name, annotation: None, default: None, span };
+            tree.params.push(param.clone());
+            module.captured.push(param);
+        }
+        (self.tree, self.module, self.cache) = (Arc::new(tree), Arc::new(module), Arc::default());
+        Ok(self)
     }
 
     /// The same function, run in another way.
@@ -254,7 +296,7 @@ impl Function {
     /// The function for arguments of these kinds, lowered.
     pub(crate) fn lower(&self, kinds: &[Arg]) -> Result<Module, Error> {
         if let Some(recorded) = &self.recorded {
-            return Ok(recorded.clone());
+            return Ok(Module::clone(recorded));
         }
         let module = lower::lower(&self.module, self.name(), kinds)
             .map_err(|errors| Error::new(ErrorKind::Source, &self.source, errors))?;
@@ -349,8 +391,7 @@ impl Function {
                 (module.map_err(wrong)?, format!("{name}.vjp"))
             }
             Task::Inverted(by, line) => {
-                let text = self.source.text();
-                let chosen = |span: Span| line.is_none_or(|line| span.line(text) == line);
+                let chosen = |span: Span| line.is_none_or(|line| self.source.line(span) == line);
                 let module = vjp::inverted_in_module(&call.module, name, by, &chosen);
                 let module = module.map_err(wrong)?;
                 let is_taken_back = module.loops.iter().any(|plan| plan.unstep.is_some());
@@ -389,12 +430,23 @@ impl Function {
         args: &[V],
         stats: &mut Stats,
     ) -> Result<Vec<Value>, Error> {
-        let ran = program.run(args, &self.options).map_err(|fault| self.fault(fault))?;
+        let args: Vec<runtime::Arg<'_>> = args.iter().map(|v| v.borrow().to_arg()).collect();
+        self.run_borrowed(program, &args, &self.options, stats)
+    }
+
+    pub(crate) fn run_borrowed(
+        &self,
+        program: &Executable,
+        args: &[runtime::Arg<'_>],
+        options: &Options,
+        stats: &mut Stats,
+    ) -> Result<Vec<Value>, Error> {
+        let ran = program.run_borrowed(args, options).map_err(|fault| self.fault(fault))?;
         stats.backend = ran.backend;
         stats.run_seconds += ran.seconds;
         stats.tape_bytes = stats.tape_bytes.max(ran.tape_bytes);
         stats.run_again += ran.run_again;
-        let source = self.source.text();
+        let source = &self.source;
         stats.loops.extend(ran.loops.into_iter().map(|of| LoopReport::new(source, of)));
         Ok(ran.values)
     }
@@ -404,7 +456,7 @@ impl Function {
     }
 
     pub(crate) fn tree(&self) -> &tree::Function {
-        &self.module.functions[self.index]
+        &self.tree
     }
 
     pub(crate) fn error(&self, kind: ErrorKind, diagnostic: Diagnostic) -> Error {

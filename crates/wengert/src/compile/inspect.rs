@@ -36,7 +36,7 @@ impl Inspection {
 
     /// The line of the source a finding is on.
     pub fn line(&self, finding: &Finding) -> usize {
-        finding.span.line(self.source.text())
+        self.source.line(finding.span)
     }
 }
 

@@ -4,6 +4,7 @@ use crate::compile::args::{Args, Wrt};
 use crate::compile::derivative::one;
 use crate::compile::error::Error;
 use crate::compile::function::{Function, Task};
+use crate::compile::source::Source;
 use crate::foreseen::Foreseen;
 use crate::value::Value;
 use wengert_checkpoint::{Done, Forecast, Measured, Unwound};
@@ -36,10 +37,10 @@ pub struct TakenBack {
 }
 
 impl LoopReport {
-    pub(crate) fn new(source: &str, of: runtime::LoopStats) -> LoopReport {
+    pub(crate) fn new(source: &Source, of: runtime::LoopStats) -> LoopReport {
         let runtime::LoopStats { span, memory, steps, measured, done, taken_back } = of;
         let taken_back = taken_back.map(|(done, every)| TakenBack { every, done });
-        LoopReport { line: span.line(source), memory, steps, measured, done, taken_back }
+        LoopReport { line: source.line(span), memory, steps, measured, done, taken_back }
     }
 
     /// What is known of it before it runs.
@@ -103,7 +104,7 @@ impl Function {
         let one = one(&call);
         let args: Vec<&Value> = call.values.iter().chain([&one]).collect();
         let loops = program.plan(&args, &self.options).map_err(|fault| self.fault(fault))?;
-        let source = self.source().text();
+        let source = self.source();
         Ok(loops.into_iter().map(|of| LoopReport::new(source, of)).collect())
     }
 }

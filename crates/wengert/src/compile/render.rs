@@ -1,6 +1,6 @@
 //! Diagnostics as text, with the source lines they speak of.
 
-use crate::compile::source::Source;
+use crate::compile::source::{Around, Source};
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use std::ops::Range;
 use wengert_core::check::{Finding, FindingKind};
@@ -9,11 +9,8 @@ use wengert_core::span::{Diagnostic, Span};
 /// `file:line:column: message`, and how many more there are.
 pub(crate) fn short(source: &Source, diagnostics: &[Diagnostic]) -> String {
     let Some(first) = diagnostics.first() else { return source.name().to_string() };
-    let place = match places(first).next() {
-        Some((span, _)) => {
-            let (line, column) = position(source.text(), *span);
-            format!("{}:{line}:{column}", source.name())
-        }
+    let place = match place(source, first) {
+        Some((name, line, column)) => format!("{name}:{line}:{column}"),
         None => source.name().to_string(),
     };
     match diagnostics.len() - 1 {
@@ -21,6 +18,14 @@ pub(crate) fn short(source: &Source, diagnostics: &[Diagnostic]) -> String {
         1 => format!("{place}: {first} (and one more error)"),
         more => format!("{place}: {first} (and {more} more errors)"),
     }
+}
+
+/// The file, and in it one-based line and column, of what a diagnostic is about.
+pub(crate) fn place<'s>(
+    source: &'s Source,
+    diagnostic: &Diagnostic,
+) -> Option<(&'s str, usize, usize)> {
+    places(diagnostic).next().map(|(span, _)| position(source, *span))
 }
 
 /// Every diagnostic with its source lines, labels and way out.
@@ -63,13 +68,23 @@ fn at_level(
     let mut group = if places(diagnostic).next().is_none() {
         title.element(Origin::path(source.name()))
     } else {
-        let kinds = std::iter::once(AnnotationKind::Primary)
-            .chain(std::iter::repeat(AnnotationKind::Context));
-        let annotations = places(diagnostic).zip(kinds).map(|((span, text), kind)| {
-            kind.span(first_line(source.text(), *span)).label(text.as_str())
-        });
-        let snippet = Snippet::source(source.text()).path(source.name()).annotations(annotations);
-        title.element(snippet)
+        // A snippet for each part of the text that is spoken of, in that order.
+        let mut snippets: Vec<(Around<'_>, Vec<_>)> = Vec::new();
+        for (k, (span, text)) in places(diagnostic).enumerate() {
+            let around = source.around(span.start as usize);
+            let kind = if k == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
+            let shown = first_line(source.text(), *span);
+            let start = around.range.start;
+            let annotation = kind.span(shown.start - start..shown.end - start).label(text.as_str());
+            match snippets.iter_mut().find(|(part, _)| part.range == around.range) {
+                Some((_, annotations)) => annotations.push(annotation),
+                None => snippets.push((around, vec![annotation])),
+            }
+        }
+        title.elements(snippets.into_iter().map(|(part, annotations)| {
+            let snippet = Snippet::source(&source.text()[part.range]).path(part.name);
+            snippet.line_start(part.line).annotations(annotations)
+        }))
     };
     if let Some(help) = &diagnostic.help {
         group = group.element(Level::HELP.message(help.as_str()));
@@ -91,11 +106,13 @@ fn first_line(text: &str, span: Span) -> Range<usize> {
     start..start + shown.len()
 }
 
-/// One-based line and column, the column in characters.
-fn position(text: &str, span: Span) -> (usize, usize) {
+/// The file, and in it one-based line and column, the column in characters.
+fn position(source: &Source, span: Span) -> (&str, usize, usize) {
+    let text = source.text();
     let start = floor_char(text, span.start as usize);
     let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
-    (span.line(text), text[line_start..start].chars().count() + 1)
+    let column = text[line_start..start].chars().count() + 1;
+    (source.around(start).name, source.line(span), column)
 }
 
 fn floor_char(text: &str, at: usize) -> usize {

@@ -1,5 +1,6 @@
 //! What reverse mode saves and computes again, as text.
 
+use crate::compile::source::Source;
 use std::fmt::Write as _;
 use wengert_core::ir::Type;
 use wengert_core::span::Span;
@@ -8,7 +9,7 @@ use wengert_core::transform::vjp::report::{
 };
 
 /// One line per operation that overwrites an array, and what is saved because of it.
-pub(crate) fn versions(report: &Report, name: &str, text: &str) -> String {
+pub(crate) fn versions(report: &Report, name: &str, text: &Source) -> String {
     let mut out = format!("versions of the arrays of `{name}`\n");
     for overwrite in &report.overwrites {
         let _ = writeln!(out, "  {}", version(overwrite, text));
@@ -19,9 +20,9 @@ pub(crate) fn versions(report: &Report, name: &str, text: &str) -> String {
     out
 }
 
-fn version(overwrite: &Overwrite, text: &str) -> String {
+fn version(overwrite: &Overwrite, text: &Source) -> String {
     let name = overwrite.name.as_deref().unwrap_or("an array");
-    let line = overwrite.span.line(text);
+    let line = text.line(overwrite.span);
     let (part, old) = match overwrite.part {
         Part::Element => ("an element", "the old element (8 bytes)"),
         Part::Slice => ("a slice", "the old slice"),
@@ -42,7 +43,7 @@ fn version(overwrite: &Overwrite, text: &str) -> String {
 }
 
 /// What each block saves and computes again.
-pub(crate) fn records(report: &Report, name: &str, text: &str) -> String {
+pub(crate) fn records(report: &Report, name: &str, text: &Source) -> String {
     let mut out = String::new();
     for block in &report.blocks {
         if block.kind == BlockKind::Exit && block.fields.is_empty() {
@@ -67,8 +68,8 @@ pub(crate) fn records(report: &Report, name: &str, text: &str) -> String {
     out
 }
 
-fn title(block: &BlockReport, name: &str, text: &str) -> String {
-    let line = block.span.line(text);
+fn title(block: &BlockReport, name: &str, text: &Source) -> String {
+    let line = text.line(block.span);
     match block.kind {
         BlockKind::Function => format!("`{name}`"),
         BlockKind::For => format!("`for` of line {line}, per iteration"),
@@ -90,7 +91,7 @@ fn total(block: &BlockReport) -> String {
     }
 }
 
-fn saved(field: &Field, text: &str) -> String {
+fn saved(field: &Field, text: &Source) -> String {
     let name = named(field, text);
     let what = match field.kind {
         FieldKind::Value => name,
@@ -107,7 +108,7 @@ fn saved(field: &Field, text: &str) -> String {
 }
 
 /// The variable, or what the source has at its place.
-fn named(field: &Field, text: &str) -> String {
+fn named(field: &Field, text: &Source) -> String {
     match (&field.name, source(field.span, text)) {
         (Some(name), _) => name.to_string(),
         (None, Some(code)) => format!("`{code}`"),
@@ -119,15 +120,15 @@ fn bytes(ty: Type) -> String {
     format!("8 bytes ({ty})")
 }
 
-fn at(span: Span, text: &str) -> String {
+fn at(span: Span, text: &Source) -> String {
     match span == Span::default() {
         true => String::new(),
-        false => format!(", line {}", span.line(text)),
+        false => format!(", line {}", text.line(span)),
     }
 }
 
 /// The source of a place, if it is on one line.
-fn source(span: Span, text: &str) -> Option<&str> {
-    let code = text.get(span.start as usize..span.end as usize)?;
+fn source(span: Span, text: &Source) -> Option<&str> {
+    let code = text.text().get(span.start as usize..span.end as usize)?;
     (!code.is_empty() && !code.contains('\n')).then_some(code)
 }

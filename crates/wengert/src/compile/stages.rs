@@ -142,7 +142,7 @@ impl Function {
         let wrong = |e| self.error(ErrorKind::Source, e);
         if matches!(stage, Stage::Functional | Stage::Remat) {
             let report = report::of(func, &by).map_err(wrong)?;
-            let text = self.source().text();
+            let text = self.source();
             return Ok(match stage {
                 Stage::Functional => saved::versions(&report, self.name(), text),
                 _ => saved::records(&report, self.name(), text),

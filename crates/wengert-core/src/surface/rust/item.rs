@@ -72,7 +72,7 @@ impl<'a> Converter<'a> {
             _ => None,
         });
         let structs = structs.collect();
-        let module = Module { functions: self.functions, constants: Vec::new() };
+        let module = Module { functions: self.functions, ..Module::default() };
         let outside = self.outside.unwrap_or_default();
         Ok(Parsed { module, signatures: self.signatures, outside, structs })
     }

@@ -145,7 +145,7 @@ fn number(arg: &Arg) -> Option<Scalar> {
         Arg::F32(x) => Scalar::F32(*x),
         Arg::I64(x) => Scalar::I64(*x),
         Arg::Bool(x) => Scalar::Bool(*x),
-        Arg::Array(_) | Arg::Shaped(_) => return None,
+        Arg::Array(_) | Arg::Shaped(_) | Arg::Apart(..) => return None,
     })
 }
 
@@ -153,6 +153,7 @@ fn array(arg: &Arg) -> (Vec<usize>, Vec<Scalar>) {
     match arg {
         Arg::Array(x) => (vec![x.len()], x.iter().map(|x| Scalar::F64(*x)).collect()),
         Arg::Shaped(x) => (x.shape.clone(), Array::scalars(x).collect()),
+        Arg::Apart(shape, x) => (shape.to_vec(), (0..x.len()).map(|k| x.get(k)).collect()),
         other => (Vec::new(), number(other).into_iter().collect()),
     }
 }
