@@ -263,7 +263,7 @@ fn parts_for_every_processor() {
 #[test]
 fn sine_and_cosine_together() {
     let seed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
-    let mut random = Random::new(seed);
+    let mut random = Random(seed);
     let special =
         [0.0, -0.0, f64::NAN, f64::INFINITY, 5e-324, 1e6, -1e6, 1e22, f64::MAX, 0.7853981633974483];
     let points = (0..20_000).map(|_| {

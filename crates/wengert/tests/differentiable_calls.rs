@@ -1,5 +1,9 @@
 //! `#[differentiable]` functions that call each other across modules: against the same functions in one module, forward
 //! against reverse mode, and both against differences.
+#![allow(
+    clippy::needless_range_loop,
+    reason = "loops over indices and small macros are what is tested"
+)]
 
 mod springs {
     use wengert::differentiable;

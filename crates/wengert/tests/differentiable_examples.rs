@@ -1,5 +1,10 @@
 //! All examples as plain Rust functions with `#[differentiable]`: the bits of the interpreter run on the same text, in both modes and in
 //! second derivatives; the values and gradients of `examples/expected.json`.
+#![allow(
+    clippy::needless_range_loop,
+    clippy::unused_unit,
+    reason = "loops over indices and small macros are what is tested"
+)]
 
 use serde_json::Value as Json;
 

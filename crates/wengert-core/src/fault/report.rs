@@ -14,10 +14,11 @@ pub struct RunError {
     kind: FaultKind,
     message: Box<str>,
     file: &'static str,
-    place: Option<(u32, u32)>,
+    /// Line and column, from 1; zeros where they are not known. It is small, because it is returned.
+    place: (u32, u32),
     loops: Box<[(u32, i64)]>,
-    calls: Vec<CallSite>,
-    member: Option<usize>,
+    calls: Box<[CallSite]>,
+    member: Option<u32>,
 }
 
 /// Where a function of another module or crate was called.
@@ -77,15 +78,16 @@ impl RunError {
         let loops = loops.filter_map(|(span, k)| Some((place(*span)?.0, *k))).collect();
         if let FaultKind::Elsewhere(told) = &fault.kind {
             let mut told = RunError::clone(told);
-            told.calls.push(CallSite { file, place: place(fault.span), loops });
+            let call = CallSite { file, place: place(fault.span), loops };
+            told.calls = told.calls.into_iter().chain([call]).collect();
             return told;
         }
         RunError {
             message: fault.message().into(),
             file,
-            place: place(fault.span),
+            place: place(fault.span).unwrap_or_default(),
             loops: loops.into(),
-            calls: Vec::new(),
+            calls: [].into(),
             kind: fault.kind,
             member: None,
         }
@@ -100,12 +102,12 @@ impl RunError {
     /// The same, of a member of a batch.
     #[must_use]
     pub fn in_member(self, k: usize) -> RunError {
-        RunError { member: Some(k), ..self }
+        RunError { member: u32::try_from(k).ok(), ..self }
     }
 
     /// Which member of a batch it is, from 0.
     pub fn member(&self) -> Option<usize> {
-        self.member
+        self.member.map(|k| k as usize)
     }
 
     /// What happened.
@@ -120,12 +122,12 @@ impl RunError {
 
     /// The line, from 1; none where an argument is wrong.
     pub fn line(&self) -> Option<u32> {
-        self.place.map(|(line, _)| line)
+        (self.place.0 > 0).then_some(self.place.0)
     }
 
     /// The column, from 1.
     pub fn column(&self) -> Option<u32> {
-        self.place.map(|(_, column)| column)
+        (self.place.1 > 0).then_some(self.place.1)
     }
 
     /// The loops around, innermost first: the line of each, and its iteration, from 0.
@@ -150,7 +152,7 @@ impl RunError {
 
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some((line, column)) = self.place {
+        if let (line @ 1.., column) = self.place {
             write!(f, "{}:{line}:{column}: ", self.file)?;
         }
         if let Some(k) = self.member {
@@ -158,7 +160,7 @@ impl fmt::Display for RunError {
         }
         f.write_str(&self.message)?;
         around(f, &self.loops)?;
-        for call in &self.calls {
+        for call in self.calls.iter() {
             write!(f, ", called in {}", call.file)?;
             if let Some((line, column)) = call.place {
                 write!(f, ":{line}:{column}")?;
