@@ -264,8 +264,18 @@ fn parts_for_every_processor() {
 fn sine_and_cosine_together() {
     let seed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
     let mut random = Random(seed);
-    let special =
-        [0.0, -0.0, f64::NAN, f64::INFINITY, 5e-324, 1e6, -1e6, 1e22, f64::MAX, 0.7853981633974483];
+    let special = [
+        0.0,
+        -0.0,
+        f64::NAN,
+        f64::INFINITY,
+        5e-324,
+        1e6,
+        -1e6,
+        1e22,
+        f64::MAX,
+        std::f64::consts::FRAC_PI_4,
+    ];
     let points = (0..20_000).map(|_| {
         [f64::from_bits(random.bits()), random.float(-100.0, 100.0), random.float(-2e6, 2e6)]
     });
