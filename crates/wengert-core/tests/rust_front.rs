@@ -121,6 +121,7 @@ const BODIES: &[(&str, &str, &str)] = &[
     ("let mut y = x; let mut z = x; let mut r = &mut y; *r = 1.0; r = &mut z; *r = 2.0; y", "unsupported-syntax", "r"),
     ("let mut y = x; let mut z = x; let all = [&mut y, &mut z]; *all[n] = 1.0; y", "unsupported-syntax", "&mut y"),
     ("let mut y = x; let mut z = x; let (mut r, mut s) = (&mut y, &mut z); std::mem::swap(&mut r, &mut s); *r = 1.0; y", "unsupported-syntax", "std::mem::swap(&mut r, &mut s)"),
+    ("let (mut a, mut b) = ([x; 9], [1.0; 9]); let (mut r, mut s) = (&mut a, &mut b); std::mem::swap(&mut r, &mut s); r[0] = 2.0; a[0]", "unsupported-syntax", "std::mem::swap(&mut r, &mut s)"),
     ("let mut y = x; let g; if n > 1 { g = |a: f64| a; } else { g = |a: f64| a; } g(y)", "unsupported-syntax", "|a: f64| a"),
     ("f64::from_bits(3)", "unsupported-syntax", "f64::from_bits"),
     ("let g = f64::sin; g(x)", "unsupported-syntax", "f64::sin"),

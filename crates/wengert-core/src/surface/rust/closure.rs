@@ -257,9 +257,10 @@ impl<'a> Converter<'a> {
         match (owner, name, args) {
             ("mem", "take", _) => Err(no::GROWING.at(at_name)),
             ("mem" | "", "swap" | "replace", [a, b])
-                if self.is_reference_itself(a) || self.is_reference_itself(b) =>
+                if let Some(refused) =
+                    self.reference_itself(a).or_else(|| self.reference_itself(b)) =>
             {
-                Err(no::CHOSEN_REFERENCE.at(at))
+                Err(refused.at(at))
             }
             ("mem" | "", "swap", [a, b]) => {
                 let a = self.expr(a, None)?;

@@ -128,6 +128,8 @@ catalogue! {
         => "call it here, or write a function";
     CHOSEN_REFERENCE "which number a `&mut` refers to cannot be chosen as the program runs"
         => "put the numbers into an array, and choose the index";
+    EXCHANGED_REFERENCE "references to arrays cannot be exchanged as the program runs"
+        => "exchange the arrays themselves, by their own names: `std::mem::swap(&mut x, &mut y)`";
     CONST_BLOCK "`const` blocks are not supported"
         => "use a `const` item";
     FIELD "this is no struct, and has no fields"

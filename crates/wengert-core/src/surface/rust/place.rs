@@ -6,6 +6,7 @@ use super::structs::{field_of, holds_alias};
 use super::value::{How, Leaf, Place, Ty, Val, binary, call};
 use super::{Converter, Made, no};
 use crate::span::{Diagnostic, Span};
+use crate::surface::construct::Construct;
 use crate::surface::tree::{BinaryOp, Expr, ExprKind, Index, StmtKind, Target};
 
 impl<'a> Converter<'a> {
@@ -138,12 +139,19 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// Whether an expression is a `&mut` to a variable that is a `&mut` to a number.
-    pub(super) fn is_reference_itself(&self, e: &syn::Expr) -> bool {
-        let syn::Expr::Reference(reference) = strip(e) else { return false };
-        let syn::Expr::Path(path) = strip(&reference.expr) else { return false };
-        let name = path.path.get_ident().map(|i| i.to_string()).unwrap_or_default();
-        matches!(self.scopes.get(&name), Some(Entry::Variable(Val::Alias(..))))
+    /// Why what an expression refers to cannot be exchanged, where that is a reference itself.
+    pub(super) fn reference_itself(&self, e: &syn::Expr) -> Option<Construct> {
+        let syn::Expr::Reference(reference) = strip(e) else { return None };
+        let syn::Expr::Path(path) = strip(&reference.expr) else { return None };
+        match self.scopes.get(&path.path.get_ident()?.to_string()) {
+            Some(Entry::Variable(Val::Alias(..))) => Some(no::CHOSEN_REFERENCE),
+            Some(Entry::Variable(Val::Leaf(leaf)))
+                if leaf.how == How::Ref && leaf.ty.is_array() =>
+            {
+                Some(no::EXCHANGED_REFERENCE)
+            }
+            _ => None,
+        }
     }
 
     /// `place = value`.
