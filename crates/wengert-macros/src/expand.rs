@@ -1,5 +1,6 @@
 //! From a function to its derivative programs, and their text.
 
+use crate::apart::apart;
 use crate::api;
 use crate::errors;
 use crate::methods::{Methods, Seen};
@@ -290,35 +291,59 @@ fn programs(
     let leaves: Vec<_> = api::leaves(signature);
     let args: Vec<Type> = leaves.iter().map(|leaf| types::in_programs(&leaf.ty)).collect();
     let lowered = lower::lower(&parsed.module, name, &args)?;
-    let one = |d: Diagnostic| vec![d];
     let primal = pipeline::module(&lowered, name).map_err(one)?;
     let wrt: Vec<usize> =
         leaves.iter().enumerate().filter(|(_, leaf)| leaf.diff).map(|(k, _)| k).collect();
-    let value = program(&primal, name)?;
     let floats: Vec<usize> =
         leaves.iter().enumerate().filter(|(_, l)| types::is_float(&l.ty)).map(|(k, _)| k).collect();
     let gives_floats = signature.outputs().into_iter().any(types::is_float);
-    let called = match floats.is_empty() || !gives_floats {
-        true => None,
-        false => Some(called(&primal, name, &floats, &wrt)?),
+    let (callable, differentiable) =
+        (!floats.is_empty() && gives_floats, !wrt.is_empty() && gives_floats);
+    let (primal, floats, wrt, show) = (&primal, &floats[..], &wrt[..], options.show);
+    // Most of the time of a compilation with the attribute is spent here, and no program waits for another.
+    let (value, called, forward, reverse, products) = std::thread::scope(|scope| {
+        let called = apart(scope, callable, move || called(primal, name, floats, wrt));
+        let products = apart(scope, differentiable, move || {
+            let products = derivative::products(primal, name, wrt, wrt).map_err(one)?;
+            program(&products, &format!("{name}.vjp.jvp"))
+        });
+        let forward = apart(scope, differentiable, move || {
+            let forward = jvp::in_module(primal, name, wrt, 1).map_err(one)?;
+            program(&forward, &jvp::name(name, 1))
+        });
+        let reverse = apart(scope, differentiable, move || reverse(primal, name, wrt, show));
+        let value = program(primal, name);
+        (value, called.get(), forward.get(), reverse.get(), products.get())
+    });
+    let (value, called) = (value?, called?);
+    let derivatives = match (forward?, reverse?, products?) {
+        (Some(jvp), Some((vjp, nested)), Some(products)) => {
+            Some(Derivatives { jvp, vjp, nested, products })
+        }
+        _ => None,
     };
-    if wrt.is_empty() || !gives_floats {
-        return Ok(Programs::new(value, None, called, &leaves));
-    }
-    let reverse = vjp::in_module(&primal, name, &wrt).map_err(one)?;
-    if options.show {
+    Ok(Programs::new(value, derivatives, called, &leaves))
+}
+
+/// The program of reverse mode, and the one whose loops inside others can be run in pieces.
+fn reverse(
+    primal: &Module,
+    name: &str,
+    wrt: &[usize],
+    show: bool,
+) -> Result<(Program, Option<Program>), Vec<Diagnostic>> {
+    let reverse = vjp::in_module(primal, name, wrt).map_err(one)?;
+    if show {
         eprintln!("{reverse}");
     }
-    let nested = vjp::nested_in_module(&primal, name, &wrt).map_err(one)?;
-    let forward = jvp::in_module(&primal, name, &wrt, 1).map_err(one)?;
-    let products = derivative::products(&primal, name, &wrt, &wrt).map_err(one)?;
-    let derivatives = Derivatives {
-        jvp: program(&forward, &jvp::name(name, 1))?,
-        vjp: program(&reverse, &format!("{name}.vjp"))?,
-        nested: nested.map(|nested| program(&nested, &format!("{name}.vjp"))).transpose()?,
-        products: program(&products, &format!("{name}.vjp.jvp"))?,
-    };
-    Ok(Programs::new(value, Some(derivatives), called, &leaves))
+    let nested = vjp::nested_in_module(primal, name, wrt).map_err(one)?;
+    let entry = format!("{name}.vjp");
+    let nested = nested.map(|nested| program(&nested, &entry)).transpose()?;
+    Ok((program(&reverse, &entry)?, nested))
+}
+
+fn one(d: Diagnostic) -> Vec<Diagnostic> {
+    vec![d]
 }
 
 /// What derivatives of callers call: derivatives by all floats, which are zero for those that are not among `wrt`.
@@ -328,7 +353,6 @@ fn called(
     floats: &[usize],
     wrt: &[usize],
 ) -> Result<Called, Vec<Diagnostic>> {
-    let one = |d: Diagnostic| vec![d];
     let mut held = primal.clone();
     let others: Vec<usize> = floats.iter().copied().filter(|k| !wrt.contains(k)).collect();
     for func in held.funcs.iter_mut().filter(|func| *func.name == *name && !others.is_empty()) {

@@ -44,29 +44,34 @@ fn function() -> String {
     text
 }
 
-/// How long this thread has been running, without the times it waited for a processor; where the system does not tell, how long
-/// ago `start` was.
+/// How long the threads of this process have been running, without the times they waited for a processor, in steps of a hundredth
+/// of a second; where the system does not tell, how long ago `start` was.
 fn worked(start: Instant) -> Duration {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let nanos = told.and_then(|text| text.split(' ').next()?.parse().ok());
-    nanos.map_or_else(|| start.elapsed(), Duration::from_nanos)
+    let told = std::fs::read_to_string("/proc/self/stat").ok();
+    let ticks = told.and_then(|text| {
+        let (_, after) = text.rsplit_once(')')?;
+        let mut times = after.split_whitespace().skip(11).map(|field| field.parse::<u64>().ok());
+        Some(times.next()?? + times.next()??)
+    });
+    ticks.map_or_else(|| start.elapsed(), |ticks| Duration::from_millis(10 * ticks))
 }
 
 #[test]
 fn a_long_function_takes_little_time() {
     let text = function();
     assert_eq!(text.lines().count(), LINES, "{text}");
-    let mut least = Duration::MAX;
+    let (mut least, mut elapsed) = (Duration::MAX, Duration::MAX);
     let mut length = 0;
     for _ in 0..3 {
         let start = Instant::now();
         let before = worked(start);
         let tokens = text.parse().unwrap();
         let made = crate::expanded(Default::default(), tokens).unwrap_or_else(|e| panic!("{e:?}"));
+        elapsed = elapsed.min(start.elapsed());
         least = least.min(worked(start).saturating_sub(before));
         length = made.to_string().len();
     }
-    println!("{LINES} lines: {least:?}, {length} bytes");
-    // Machines that test are slow, and share their processors.
-    assert!(least < 4 * AIM, "{least:?}");
+    println!("{LINES} lines: {elapsed:?}, {least:?} of processors, {length} bytes");
+    // Programs are made side by side; machines that test are slow, and share their processors.
+    assert!(least < 5 * AIM, "{least:?}");
 }

@@ -6,6 +6,7 @@
 //! hand take the same places ([`given`]). What cannot be differentiated becomes a compile error at its place ([`errors`]).
 #![forbid(unsafe_code)]
 
+mod apart;
 mod api;
 mod carried;
 mod errors;

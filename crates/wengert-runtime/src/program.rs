@@ -10,7 +10,7 @@ use crate::kernel::{scalar, word};
 use crate::memory;
 use crate::tape::NoTape;
 use crate::tapes::Tapes;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;

@@ -27,8 +27,8 @@ use crate::ir::{Func, Inst, Module, Op, Type, Value};
 use crate::ops::{Prim, Scalar};
 use crate::span::Span;
 use crate::transform::activity::Activity;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -191,7 +191,7 @@ struct Uses<'f> {
 
 impl<'f> Uses<'f> {
     fn new(func: &'f Func) -> Self {
-        let mut by: HashMap<Value, Vec<&Inst>> = HashMap::new();
+        let mut by: HashMap<Value, Vec<&Inst>> = HashMap::default();
         let mut handed_on: HashSet<Value> = func.body.yields.iter().copied().collect();
         func.body.walk(&mut |inst| {
             inst.args.iter().for_each(|a| by.entry(*a).or_default().push(inst));
@@ -210,7 +210,7 @@ impl<'f> Uses<'f> {
     }
 
     fn only_chosen_from(&self, v: Value) -> bool {
-        let (mut work, mut seen) = (vec![v], HashSet::new());
+        let (mut work, mut seen) = (vec![v], HashSet::default());
         while let Some(v) = work.pop() {
             if !seen.insert(v) {
                 continue;
@@ -258,8 +258,8 @@ impl Looker {
             varied,
             active,
             slack,
-            made: HashMap::new(),
-            stopping: HashSet::new(),
+            made: HashMap::default(),
+            stopping: HashSet::default(),
             found: Vec::new(),
         };
         let mut tests = Vec::new();

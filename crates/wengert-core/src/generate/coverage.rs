@@ -5,7 +5,8 @@
 use crate::ir::{Block, Func, Inst, Module, Op, Value};
 use crate::ops::{ArrayOp, Prim};
 use crate::transform::activity::Activity;
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Counts over a run.
@@ -63,7 +64,7 @@ impl Coverage {
         let mut find = Find {
             func,
             activity: Activity::new(func, &by),
-            defined: HashMap::new(),
+            defined: HashMap::default(),
             found: Coverage { programs: 1, ..Coverage::default() },
         };
         func.body.walk(&mut |inst| {

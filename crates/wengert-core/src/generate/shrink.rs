@@ -10,7 +10,7 @@ use crate::interp::Val;
 use crate::ir::{Block, Func, Inst, Module, Op, Type, Value, parse};
 use crate::ops::Scalar;
 use crate::transform::pipeline;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// Checks after which shrinking stops.
 const MOST_CHECKS: usize = 20_000;
@@ -204,7 +204,7 @@ fn apply(case: &Case, edit: Edit) -> Option<Case> {
         Edit::Forget(n, choice) => {
             let mut body = std::mem::take(&mut func.body);
             let gone = visit(&mut body, &mut { n }, &mut |block, at| block.insts.remove(at))?;
-            let mut map = HashMap::new();
+            let mut map = HashMap::default();
             for (k, r) in gone.results.iter().enumerate() {
                 let ty = func.ty(*r);
                 let stand_in = if choice >= OPERANDS {
@@ -270,7 +270,7 @@ fn apply(case: &Case, edit: Edit) -> Option<Case> {
         }
         Edit::Carry(n, k) => {
             let mut body = std::mem::take(&mut func.body);
-            let mut map = HashMap::new();
+            let mut map = HashMap::default();
             let result = visit(&mut body, &mut { n }, &mut |block, at| {
                 let inst = &mut block.insts[at];
                 if k >= inst.results.len() || inst.blocks.is_empty() {
@@ -344,7 +344,7 @@ fn apply(case: &Case, edit: Edit) -> Option<Case> {
             if let Val::Scalar(s) = next.args.remove(k) {
                 let c = func.constant(s);
                 let mut body = std::mem::take(&mut func.body);
-                replace(&mut body, &HashMap::from([(param, c)]));
+                replace(&mut body, &HashMap::from_iter([(param, c)]));
                 func.body = body;
             }
             next.wrt.retain(|w| *w != k);

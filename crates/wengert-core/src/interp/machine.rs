@@ -11,7 +11,7 @@ use crate::math;
 use crate::ops::value::eval;
 use crate::ops::{Prim, Scalar, Trap};
 use crate::span::Span;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -109,8 +109,8 @@ impl<'m, D: Domain> Machine<'m, D> {
             max_iterations,
             depth: 0,
             loops: Vec::new(),
-            taken: HashMap::new(),
-            dying: HashMap::new(),
+            taken: HashMap::default(),
+            dying: HashMap::default(),
         }
     }
 

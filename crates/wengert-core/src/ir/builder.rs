@@ -12,7 +12,7 @@ use super::parallel::{self, Conflict, ConflictKind};
 use super::types::{Elem, Op, Type};
 use crate::ops::{ArrayOp, Prim, Scalar};
 use crate::span::Span;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::sync::Arc;
 
 /// Appends instructions to a function under construction.
@@ -46,7 +46,7 @@ impl Builder {
             func: Func::new(name),
             open: Vec::new(),
             known: Vec::new(),
-            made: HashMap::new(),
+            made: HashMap::default(),
             span: Span::default(),
         };
         let values = builder.open_block(params);
@@ -118,7 +118,7 @@ impl Builder {
         let values: Vec<Value> =
             params.iter().map(|(ty, name)| self.func.value(*ty, name.clone())).collect();
         self.open.push(Block { params: values.clone(), ..Block::default() });
-        self.known.push(HashMap::new());
+        self.known.push(HashMap::default());
         values
     }
 
@@ -133,7 +133,7 @@ impl Builder {
     /// Opens a block again that was closed, to append to it.
     pub fn reopen_block(&mut self, block: Block) {
         self.open.push(block);
-        self.known.push(HashMap::new());
+        self.known.push(HashMap::default());
     }
 
     /// Appends an instruction with given result types, without folding.

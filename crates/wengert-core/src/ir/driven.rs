@@ -4,7 +4,7 @@ use super::func::{Block, Func, LoopPlan, Module, Value};
 use super::types::{Op, Phase, Type};
 use super::verify::consumes;
 use crate::ops::Scalar;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 /// What is known of a loop that can be run so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct Driven {
 
 /// The outlined loops that nobody but the driver runs, both ways.
 pub fn by_driver<'m>(funcs: &[&'m Func], plans: &[&'m LoopPlan]) -> HashSet<&'m str> {
-    let (mut driven, mut called_plainly) = (HashSet::new(), HashSet::new());
+    let (mut driven, mut called_plainly) = (HashSet::default(), HashSet::default());
     for func in funcs {
         func.body.walk(&mut |inst| match &inst.op {
             Op::Call(callee) => _ = called_plainly.insert(&**callee),

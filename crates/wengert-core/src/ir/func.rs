@@ -8,7 +8,7 @@ use super::origin::Origin;
 use super::types::{Op, Type};
 use crate::ops::Scalar;
 use crate::span::Span;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -108,7 +108,7 @@ impl Func {
             results: Vec::new(),
             body: Block::default(),
             values: Vec::new(),
-            constants: HashMap::new(),
+            constants: HashMap::default(),
         }
     }
 
@@ -293,7 +293,7 @@ impl Block {
     /// Values used in this block (nested blocks included) that are defined outside it, in order of
     /// first use, constants left out.
     pub fn captures(&self, func: &Func) -> Vec<Value> {
-        let (mut defined, mut found) = (HashSet::new(), Vec::new());
+        let (mut defined, mut found) = (HashSet::default(), Vec::new());
         self.collect_captures(func, &mut defined, &mut found);
         found
     }

@@ -10,7 +10,7 @@ use super::func::{Block, Func, Inst, Value};
 use super::types::{Op, Type};
 use crate::ops::{ArrayOp, Check, Prim, Scalar};
 use crate::span::Span;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// The most iterations of a loop that can run at the same time: so many make different indices, even where
 /// products wrap.
@@ -180,7 +180,7 @@ impl<'f> Walk<'f> {
             inside.extend(&inst.results);
             inst.blocks.iter().for_each(|b| inside.extend(&b.params));
         });
-        let mut paths = HashMap::from([(body.params[0], Path::new())]);
+        let mut paths = HashMap::from_iter([(body.params[0], Path::new())]);
         body.walk(&mut |inst| {
             let Op::Prim(prim) = inst.op else { return };
             let fixed = |v: &Value| !inside.contains(v);
@@ -204,7 +204,7 @@ impl<'f> Walk<'f> {
             }
         });
         let carries = body.params[1..].to_vec();
-        Walk { func, paths, carries, versions: HashMap::new(), touched: HashMap::new() }
+        Walk { func, paths, carries, versions: HashMap::default(), touched: HashMap::default() }
     }
 
     fn block(&mut self, block: &Block) -> Result<(), Conflict> {
@@ -350,7 +350,7 @@ pub fn runs_apart(func: &Func, carries: usize) -> bool {
 /// [`super::origin`]); but no array is read or changed as a whole, or at an index that is the same for all.
 pub fn hands_back(func: &Func, arrays: &[Value]) -> bool {
     let versions = arrays.iter().enumerate().map(|(k, p)| (*p, k)).collect();
-    let mut follow = Follow { func, versions, moving: HashSet::new() };
+    let mut follow = Follow { func, versions, moving: HashSet::default() };
     let kept = |follow: &Follow, (k, y): (usize, &Value)| follow.versions.get(y) == Some(&k);
     follow.block(&func.body, true)
         && func.body.yields.len() >= arrays.len()

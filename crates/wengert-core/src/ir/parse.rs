@@ -19,7 +19,7 @@ use super::spell;
 use super::types::{MAX_RANK, Op, Phase, Type};
 use crate::ops::{ArrayOp, Prim, Scalar};
 use crate::span::{Diagnostic, Span};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::sync::Arc;
 
 /// Nesting deeper than this is refused, so that no text can exhaust the stack.
@@ -51,8 +51,8 @@ pub(crate) fn library(text: &str) -> Result<Module, Diagnostic> {
     let mut parser = Parser {
         tokens: tokens(text)?,
         at: 0,
-        names: HashMap::new(),
-        places: HashMap::new(),
+        names: HashMap::default(),
+        places: HashMap::default(),
         depth: 0,
     };
     let mut module = Module::default();

@@ -2,13 +2,13 @@
 
 use super::func::Module;
 use super::types::Op;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use std::sync::Arc;
 
 impl Module {
     /// The module without what is not called, driven or declared for a function and those it leads to, rules left out.
     pub fn reached(&self, entry: &str) -> Module {
-        let mut found: HashSet<Arc<str>> = HashSet::new();
+        let mut found: HashSet<Arc<str>> = HashSet::default();
         let mut work: Vec<Arc<str>> = vec![entry.into()];
         while let Some(name) = work.pop() {
             if !found.insert(name.clone()) {

@@ -1,7 +1,7 @@
 //! Whether two functions are the same code.
 
 use super::func::{Block, Func, Inst, Value};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 impl Func {
     /// Whether the code is that of another function: the same instructions on the same operands, whatever
@@ -19,7 +19,7 @@ impl Func {
     /// # Ok::<(), wengert_core::span::Diagnostic>(())
     /// ```
     pub fn has_code_of(&self, other: &Func) -> bool {
-        let mut pairs = Pairs { funcs: (self, other), of: HashMap::new() };
+        let mut pairs = Pairs { funcs: (self, other), of: HashMap::default() };
         self.results == other.results && pairs.blocks(&self.body, &other.body)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::func::{Block, Func, Inst, Value};
 use super::types::Op;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// Whether an instruction takes over its operand `k`, as far as can be told without its callee: a call
 /// may take every array it is given.
@@ -34,7 +34,7 @@ pub fn each_in(block: &Block, f: &mut impl FnMut(Value, bool)) {
 
 /// How often each value is used, nested blocks included.
 pub fn counts(block: &Block) -> HashMap<Value, usize> {
-    let mut counts = HashMap::new();
+    let mut counts = HashMap::default();
     each_in(block, &mut |v, _| *counts.entry(v).or_default() += 1);
     counts
 }
@@ -42,7 +42,7 @@ pub fn counts(block: &Block) -> HashMap<Value, usize> {
 /// The last instruction of a block that uses each value (nested blocks count for the instruction they
 /// belong to); the number of instructions for what the block yields.
 pub fn last(block: &Block) -> HashMap<Value, usize> {
-    let mut last = HashMap::new();
+    let mut last = HashMap::default();
     for (at, inst) in block.insts.iter().enumerate() {
         each(inst, &mut |v, _| {
             last.insert(v, at);
@@ -62,7 +62,7 @@ pub fn defined(block: &Block) -> HashSet<Value> {
 
 /// The instruction that makes each value, for every value made by one in a block or a block inside.
 pub fn makers(block: &Block) -> HashMap<Value, &Inst> {
-    let mut makers = HashMap::new();
+    let mut makers = HashMap::default();
     block.walk(&mut |inst| makers.extend(inst.results.iter().map(|r| (*r, inst))));
     makers
 }

@@ -13,7 +13,7 @@ use super::types::{Op, Phase, Type};
 use super::{infer, parallel};
 use crate::span::{Diagnostic, Span};
 pub use consumes::{consumes, consumes_itself};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// Checks every function of a module.
 pub fn module(module: &Module) -> Result<(), Diagnostic> {
@@ -30,9 +30,9 @@ pub fn func(module: &Module, func: &Func) -> Result<(), Diagnostic> {
         func,
         visible: vec![false; func.values.len()],
         defined: vec![None; func.values.len()],
-        consumed: HashMap::new(),
-        left_with: HashMap::new(),
-        records: HashMap::new(),
+        consumed: HashMap::default(),
+        left_with: HashMap::default(),
+        records: HashMap::default(),
     };
     verifier.block(&func.body, &Ends::Function)?;
     let types: Vec<Type> = func.body.yields.iter().map(|y| func.ty(*y)).collect();

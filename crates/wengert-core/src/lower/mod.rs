@@ -51,8 +51,8 @@ use env::{Binding, Env};
 use guess::Found;
 use operand::Operand;
 use recursion::Recursive;
+use rustc_hash::FxHashMap as HashMap;
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Deepest nesting of calls, which are lowered in place.
@@ -189,10 +189,10 @@ impl<'t> Lowering<'t> {
             module,
             b,
             env: Env::default(),
-            lower_bounds: HashMap::new(),
-            units: HashMap::new(),
+            lower_bounds: HashMap::default(),
+            units: HashMap::default(),
             scopes: Vec::new(),
-            found: HashMap::new(),
+            found: HashMap::default(),
             kept: Vec::new(),
             sums: Vec::new(),
             expansions: 0,

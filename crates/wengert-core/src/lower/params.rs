@@ -12,7 +12,8 @@ use crate::surface::tree::{
     BinaryOp, Callee, DeclaredType, Expr, ExprKind, Function, Index, Iter, IterKind, Module, Stmt,
     StmtKind, Target, UnaryOp,
 };
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The IR types of a function's parameters for arguments of these kinds.
 pub(super) fn types(
@@ -104,7 +105,7 @@ impl<'t> Demand<'t> {
     fn new(module: &'t Module, counting: bool) -> Self {
         let mut inner = BTreeMap::new();
         module.functions.iter().for_each(|f| collect(&f.body, &mut inner));
-        Demand { module, counting, inner, known: HashMap::new() }
+        Demand { module, counting, inner, known: HashMap::default() }
     }
 
     /// Whether the operands of an operator are counted, and that is looked for.

@@ -14,7 +14,7 @@ use super::{Lowered, Lowering};
 use crate::ir::{Func, Op, Type, Value};
 use crate::span::{Diagnostic, Span};
 use crate::surface::tree::{Callee, Expr, ExprKind, Function, Keyword, Module, Stmt, StmtKind};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::sync::Arc;
 
 /// Most times a function is lowered again.

@@ -8,9 +8,9 @@
 //! the next array of its size: per thread, and not more than [`KEEP`] bytes, or [`KEEP_MOST`] where that is little beside
 //! what the system has left (a program called again keeps as many states of its loop as before).
 
+use rustc_hash::FxHashMap as HashMap;
 use std::any::Any;
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
 /// Bytes that can be used without swapping; `None` where the system does not say.

@@ -10,7 +10,7 @@ use super::set::Set;
 use super::sparsity::Choices;
 use super::traced::Dep;
 use crate::ops::{Class, Partial, Prim, Scalar};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// The products of one value, and the values whose products it has too.
 #[derive(Debug)]
@@ -142,7 +142,7 @@ impl Interactions {
     pub(super) fn pattern(&self, ends: impl IntoIterator<Item = u32>, n: usize) -> Pattern {
         let mut rows = vec![Set::Empty; n];
         let mut seen = vec![false; self.nodes.len() + 1];
-        let mut done = HashSet::new();
+        let mut done = HashSet::default();
         let mut stack: Vec<u32> = ends.into_iter().collect();
         while let Some(at) = stack.pop() {
             if at == 0 || std::mem::replace(&mut seen[at as usize], true) {

@@ -9,7 +9,7 @@
 
 use crate::ir::{Block, Func, Inst, Op, Type, Value};
 use crate::ops::Class;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 /// Facts about every value of a function.
 #[derive(Clone, Debug)]

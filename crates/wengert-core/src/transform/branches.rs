@@ -7,14 +7,15 @@
 use super::copy::{Copier, rebuild};
 use crate::ir::{Block, Builder, Func, Inst, Op, Value, parse};
 use crate::ops::Scalar;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
 
 /// The function with branches joined.
 pub fn join(func: &Func) -> Func {
     let mut joined = Cow::Borrowed(func);
     loop {
-        let mut joins = Joins { func: &joined, followers: HashMap::new(), moved: HashSet::new() };
+        let mut joins =
+            Joins { func: &joined, followers: HashMap::default(), moved: HashSet::default() };
         joins.look(&joined.body);
         if joins.moved.is_empty() {
             return joined.into_owned();
@@ -37,8 +38,8 @@ struct Joins<'f> {
 
 impl<'f> Joins<'f> {
     fn look(&mut self, block: &'f Block) {
-        let mut places: HashMap<Value, usize> = HashMap::new();
-        let mut leaders: HashMap<Value, (usize, Value)> = HashMap::new();
+        let mut places: HashMap<Value, usize> = HashMap::default();
+        let mut leaders: HashMap<Value, (usize, Value)> = HashMap::default();
         for (at, inst) in block.insts.iter().enumerate() {
             inst.blocks.iter().for_each(|nested| self.look(nested));
             places.extend(inst.results.iter().map(|r| (*r, at)));
@@ -129,7 +130,7 @@ impl<'f> Joins<'f> {
         k: usize,
     ) -> (Vec<Value>, Block) {
         b.open_block(&[]);
-        let mut calls: HashMap<(&str, Vec<Value>), Vec<Value>> = HashMap::new();
+        let mut calls: HashMap<(&str, Vec<Value>), Vec<Value>> = HashMap::default();
         for branch in branches {
             for inst in &branch.blocks[k].insts {
                 let Op::Call(name) = &inst.op else {

@@ -6,11 +6,11 @@
 use super::copies::names_its_array;
 use super::copy::rebuild;
 use crate::ir::{Block, Func, Inst, Op, Value};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// The function with unchanged carries replaced by the value they start with.
 pub fn drop_invariant(func: &Func) -> Func {
-    let mut indexed = HashSet::new();
+    let mut indexed = HashSet::default();
     func.body.walk(&mut |inst| {
         if names_its_array(&inst.op) {
             indexed.extend(inst.args.first());
@@ -21,12 +21,12 @@ pub fn drop_invariant(func: &Func) -> Func {
 
 /// The same for a reverse program: its indices have been in range before.
 pub fn drop_invariant_unnamed(func: &Func) -> Func {
-    without(func, HashSet::new())
+    without(func, HashSet::default())
 }
 
 fn without(func: &Func, indexed: HashSet<Value>) -> Func {
     let mut result = func.clone();
-    let mut pass = Pass { func, indexed, renamed: HashMap::new() };
+    let mut pass = Pass { func, indexed, renamed: HashMap::default() };
     pass.block(&mut result.body);
     rebuild(&result, &func.name, &mut |_, _, _| false)
 }
@@ -70,7 +70,7 @@ impl Pass<'_> {
 
     fn loop_carries(&mut self, inst: &mut Inst) {
         let bounds = if inst.op == Op::For { 2 } else { 0 };
-        let mut replaced = HashMap::new();
+        let mut replaced = HashMap::default();
         for k in (0..inst.results.len()).rev() {
             let body = &mut inst.blocks[0];
             let (p, init) = (body.params[k + 1], inst.args[bounds + k]);

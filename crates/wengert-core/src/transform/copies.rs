@@ -8,7 +8,7 @@ use super::carries::rename_inside;
 use crate::ir::verify::consumes_itself;
 use crate::ir::{Block, Func, Inst, Op, Value, uses};
 use crate::ops::ArrayOp;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// The function without copies that nothing can tell from the original.
 pub fn remove(func: &Func) -> Func {
@@ -29,7 +29,7 @@ fn block(func: &Func, block_: &mut Block, kept: &HashSet<Value>) {
             && !is_named(func, block_, &block_.insts[at])
         {
             let inst = block_.insts.remove(at);
-            let renamed = HashMap::from([(inst.results[0], inst.args[0])]);
+            let renamed = HashMap::from_iter([(inst.results[0], inst.args[0])]);
             rename_inside(block_, &renamed);
         } else {
             at += 1;

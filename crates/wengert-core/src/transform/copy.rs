@@ -23,7 +23,7 @@
 use crate::ir::{Block, Builder, Func, Inst, Op, Type, Value};
 use crate::ops::Scalar;
 use crate::span::Span;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::sync::Arc;
 
 /// Asked about every instruction before it is copied. A hook that deals with the instruction binds

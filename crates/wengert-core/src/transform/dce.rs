@@ -8,12 +8,12 @@ use super::copy::rebuild;
 use super::shapes;
 use crate::ir::{Block, Func, Inst, Op, Value};
 use crate::ops::{ArrayOp, Check};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// The function without dead instructions.
 pub fn remove_dead(func: &Func) -> Func {
     let pairs = shapes::uneven(func);
-    let mut checks = HashMap::new();
+    let mut checks = HashMap::default();
     func.body.walk(&mut |inst| {
         if let Some(pairs) = inst.results.first().and_then(|r| pairs.get(r)) {
             checks.insert(inst.results[0], checks_of(inst, pairs));
@@ -25,7 +25,7 @@ pub fn remove_dead(func: &Func) -> Func {
 /// The function without dead instructions, where all shapes are known to fit: those of a reverse program
 /// have been compared when it was recorded.
 pub fn remove_dead_unchecked(func: &Func) -> Func {
-    without(func, HashMap::new())
+    without(func, HashMap::default())
 }
 
 /// What is left of an instruction whose result is dead: the errors its shapes can give.
@@ -42,7 +42,7 @@ fn checks_of(inst: &Inst, pairs: &[(Value, Value)]) -> Vec<Inst> {
 }
 
 fn without(func: &Func, checks: HashMap<Value, Vec<Inst>>) -> Func {
-    let mut dead = Dead { live: HashSet::new(), checks };
+    let mut dead = Dead { live: HashSet::default(), checks };
     dead.live.extend(&func.body.yields);
     // A loop's carries can make each other live, so repeat until nothing is added.
     loop {

@@ -9,7 +9,7 @@
 use crate::ir::{Block, Elem, Func, Inst, Op, Type, Value, uses};
 use crate::ops::{ArrayOp, Check, Prim, Scalar, Transposed};
 use crate::span::Span;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// How many outer products are applied at once.
 pub const ROWS: i64 = 32;
@@ -202,7 +202,7 @@ fn defer(
     }
     body.params.extend(params);
     body.yields.extend(new);
-    super::carries::rename_inside(body, &HashMap::from([(next, state[0])]));
+    super::carries::rename_inside(body, &HashMap::from_iter([(next, state[0])]));
 
     // After the loop: what is left over.
     inst.args.extend([blocks[0], blocks[1], zero]);

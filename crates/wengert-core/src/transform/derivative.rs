@@ -31,7 +31,7 @@ use super::{jvp, vjp};
 use crate::ir::{Builder, Func, Module, Type};
 use crate::ops::Prim;
 use crate::span::Diagnostic;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 /// Forward mode: adds `@f.jvp(x.., dx..) -> (y.., dy..)`, for several directions `@f.jvp8`.
 pub fn jvp_of(

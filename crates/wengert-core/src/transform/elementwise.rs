@@ -16,7 +16,7 @@ use crate::ir::{Block, Elem, Func, Inst, Op, Type, Value, uses};
 use crate::ops::{ArrayOp, Check, Prim, Scalar};
 use crate::span::Span;
 use nest::{Emit, Nest, View};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 mod nest;
 
@@ -34,14 +34,14 @@ pub fn fuse(from: &Func) -> Func {
         shapes: Shapes::of_params(from),
         left: uses::counts(&body),
         func,
-        dims: HashMap::new(),
-        renamed: HashMap::new(),
-        fills: HashMap::new(),
-        safe_fills: HashSet::new(),
-        read_fills: HashSet::new(),
-        copies: HashMap::new(),
-        views: HashMap::new(),
-        consumed: HashSet::new(),
+        dims: HashMap::default(),
+        renamed: HashMap::default(),
+        fills: HashMap::default(),
+        safe_fills: HashSet::default(),
+        read_fills: HashSet::default(),
+        copies: HashMap::default(),
+        views: HashMap::default(),
+        consumed: HashSet::default(),
     };
     let mut body = pass.block(body, owned);
     let used = uses::counts(&body);
@@ -118,7 +118,7 @@ impl Pass {
 
     /// Notes slices and expansions that need not be made.
     fn find_views(&mut self, block: &Block) {
-        let mut inside: HashMap<Value, usize> = HashMap::new();
+        let mut inside: HashMap<Value, usize> = HashMap::default();
         for inst in block.insts.iter().filter(|i| is_elementwise(&self.func, i)) {
             inst.args.iter().for_each(|a| *inside.entry(*a).or_default() += 1);
         }
@@ -173,7 +173,7 @@ impl Pass {
             open.out.push(inst);
             return;
         }
-        let (mut used, mut taken) = (HashSet::new(), HashSet::new());
+        let (mut used, mut taken) = (HashSet::default(), HashSet::default());
         uses::each(&inst, &mut |v, takes| {
             let mut one = [v];
             self.rename(&mut one);
@@ -274,8 +274,8 @@ impl Pass {
         let mut group = Group {
             like: arrays[0],
             members: Vec::new(),
-            reads: HashSet::new(),
-            views: HashMap::new(),
+            reads: HashSet::default(),
+            views: HashMap::default(),
         };
         // What is made in loops of another shape, as far as is known, is there before.
         while let Some(at) = open.pending.iter().position(|g| {

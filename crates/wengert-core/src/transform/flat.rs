@@ -9,7 +9,7 @@ use super::copy::Copier;
 use super::{carries, dce, inline};
 use crate::ir::{Block, Builder, Func, Inst, LoopPlan, Module, Op, Phase, Type, Value};
 use crate::span::Diagnostic;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// The function with everything it calls in place, without tape parameters and results. Calls of
 /// functions that stay calls ([`inline::stays`]) stay.
@@ -26,7 +26,7 @@ pub fn flat(module: &Module, name: &str) -> Result<Func, Diagnostic> {
             _ => values.next().unwrap_or_else(|| unreachable!("one value per parameter")),
         });
     }
-    let mut flat = Flat { module, kept: inline::stays(module), driven: HashSet::new() };
+    let mut flat = Flat { module, kept: inline::stays(module), driven: HashSet::default() };
     let mut results = flat.body(func, &mut b, &args, false);
     results.retain(|r| b.ty(*r) != Type::Tape);
     Ok(tidy(&b.finish(results)))
@@ -70,7 +70,7 @@ fn find<'m>(module: &'m Module, name: &str) -> Result<&'m Func, Diagnostic> {
 
 /// What a function calls itself.
 fn calls(func: &Func) -> HashSet<&str> {
-    let mut found = HashSet::new();
+    let mut found = HashSet::default();
     func.body.walk(&mut |inst| {
         if let Op::Call(name) = &inst.op {
             found.insert(&**name);
@@ -161,8 +161,8 @@ fn tidy(func: &Func) -> Func {
 
 /// A record that is popped in the block that pushed it needs no tape.
 fn cancel(block: &mut Block) {
-    let mut renamed: HashMap<Value, Value> = HashMap::new();
-    let mut pushed: HashMap<Value, usize> = HashMap::new();
+    let mut renamed: HashMap<Value, Value> = HashMap::default();
+    let mut pushed: HashMap<Value, usize> = HashMap::default();
     let mut gone = vec![false; block.insts.len()];
     for at in 0..block.insts.len() {
         rename(&mut block.insts[at].args, &renamed);

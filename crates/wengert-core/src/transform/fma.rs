@@ -11,7 +11,7 @@ use super::copy::rebuild;
 use super::shapes;
 use crate::ir::{Block, Func, Op, Value};
 use crate::ops::{ArrayOp, Check, Prim};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// Inserts fused operations.
 pub fn fuse(func: &Func) -> Func {
@@ -25,10 +25,10 @@ pub fn fuse_adjoints(func: &Func, is_adjoint: &dyn Fn(Value) -> bool) -> Func {
 
 /// Inserts them for the sums that are wanted, where a product is used in this many of them at most.
 fn insert(func: &Func, wanted: &dyn Fn(Value) -> bool, most: usize) -> Func {
-    let mut products: HashMap<Value, (Value, Value)> = HashMap::new();
-    let mut uses: HashMap<Value, usize> = HashMap::new();
+    let mut products: HashMap<Value, (Value, Value)> = HashMap::default();
+    let mut uses: HashMap<Value, usize> = HashMap::default();
     count(&func.body, &mut uses);
-    let mut in_sums: HashMap<Value, usize> = HashMap::new();
+    let mut in_sums: HashMap<Value, usize> = HashMap::default();
     func.body.walk(&mut |inst| {
         if matches!(inst.op, Op::Prim(Prim::Add | Prim::Sub)) && wanted(inst.results[0]) {
             inst.args.iter().for_each(|a| *in_sums.entry(*a).or_default() += 1);
@@ -104,7 +104,7 @@ fn count(block: &Block, uses: &mut HashMap<Value, usize>) {
 
 /// Values that nested blocks hand on, or that an operation or a loop takes over.
 fn taken_over(body: &Block) -> HashSet<Value> {
-    let mut taken = HashSet::new();
+    let mut taken = HashSet::default();
     body.walk(&mut |inst| {
         match inst.op {
             Op::For | Op::While | Op::Push | Op::Call(_) | Op::Drive(..) => {

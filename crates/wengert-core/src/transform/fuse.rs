@@ -15,7 +15,7 @@ use super::carries::rename_inside;
 use super::shapes::{self, Shapes, Size};
 use crate::ir::{Block, Func, Inst, Op, Value, uses};
 use crate::ops::{ArrayOp, Scalar};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// The function with loops fused.
 pub fn loops(from: &Func) -> Func {
@@ -25,7 +25,7 @@ pub fn loops(from: &Func) -> Func {
     let activity = Activity::new(from, &floats);
     let body = std::mem::take(&mut func.body);
     let mut pass =
-        Pass { shapes: Shapes::of_params(from), func: &func, ranges: HashMap::new(), activity };
+        Pass { shapes: Shapes::of_params(from), func: &func, ranges: HashMap::default(), activity };
     let body = pass.block(body);
     func.body = body;
     func
@@ -151,7 +151,7 @@ impl Pass<'_> {
     ) -> Option<(Vec<Passed>, Vec<Passed>)> {
         let (mut ahead, mut behind) = (Vec::new(), Vec::new());
         let mut late: HashSet<Value> = first.results.iter().copied().collect();
-        let (mut used, mut taken) = (HashSet::new(), HashSet::new());
+        let (mut used, mut taken) = (HashSet::default(), HashSet::default());
         uses::each(second, &mut |v, takes| {
             used.insert(v);
             if takes {

@@ -17,7 +17,7 @@ use super::copy::rebuild;
 use super::shapes;
 use crate::ir::{Block, Func, Inst, Op, Type, Value, uses};
 use crate::ops::{ArrayOp, Class, Prim, Scalar};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// The function with invariant instructions before their loops.
 pub fn invariants(func: &Func) -> Func {
@@ -58,7 +58,7 @@ type May<'a> = dyn Fn(&Inst, bool) -> bool + 'a;
 
 fn moved(func: &Func, may: &May<'_>) -> Func {
     let kept = shapes::kept_carries(func);
-    let mut pass = Pass { func: func.clone(), may, kept, asked: HashSet::new() };
+    let mut pass = Pass { func: func.clone(), may, kept, asked: HashSet::default() };
     let mut body = std::mem::take(&mut pass.func.body);
     pass.block(&mut body);
     pass.func.body = body;
@@ -117,7 +117,7 @@ impl Pass<'_> {
     fn extract(&self, body: &mut Block, runs: bool) -> Leaving {
         let mut inside: HashSet<Value> = body.params.iter().copied().collect();
         let mut leaving = Leaving::default();
-        let mut late: HashSet<Value> = HashSet::new();
+        let mut late: HashSet<Value> = HashSet::default();
         let mut reached = true;
         let insts = std::mem::take(&mut body.insts);
         for mut inst in insts {

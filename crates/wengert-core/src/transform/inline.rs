@@ -6,7 +6,7 @@
 use super::copy::{Copier, rebuild};
 use crate::ir::{Builder, Func, Inst, Module, Op};
 use crate::span::Diagnostic;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use std::sync::Arc;
 
 /// Names of functions whose calls stay calls.
@@ -22,7 +22,7 @@ pub fn stays(module: &Module) -> Kept {
 
 /// Whether a function calls itself, directly or not.
 fn returns(module: &Module, func: &Func) -> bool {
-    let (mut seen, mut work) = (HashSet::new(), vec![func]);
+    let (mut seen, mut work) = (HashSet::default(), vec![func]);
     while let Some(f) = work.pop() {
         let mut calls = Vec::new();
         f.body.walk(&mut |inst| {
@@ -57,7 +57,7 @@ pub fn inline_some(module: &Module, name: &str, kept: &Kept) -> Result<Func, Dia
 
 /// A function with every call in it inlined.
 pub fn inline(module: &Module, name: &str) -> Result<Func, Diagnostic> {
-    inline_some(module, name, &Kept::new())
+    inline_some(module, name, &Kept::default())
 }
 
 #[allow(clippy::too_many_arguments)]

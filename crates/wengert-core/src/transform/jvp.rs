@@ -18,7 +18,7 @@ use crate::span::Diagnostic;
 use calls::Wanted;
 pub use calls::in_module;
 use drives::Driven;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::sync::Arc;
 
 /// Differentiates a function forward by the parameters with these indices.
@@ -79,7 +79,7 @@ fn derive(
         b,
         primal: func.params().iter().copied().zip(values.iter().copied()).collect(),
         tangents: tangents.collect(),
-        cases: vec![HashMap::new(); directions],
+        cases: vec![HashMap::default(); directions],
         direction: 0,
         module,
         wanted: Vec::new(),

@@ -6,8 +6,8 @@
 //! keeps its order, and so does everything where the registers are enough or nothing is gained. No bit changes.
 
 use crate::ir::{Block, Func, Inst, Op, Value};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
 
 /// How many numbers are kept in registers.
 const REGISTERS: usize = 16;
@@ -117,7 +117,7 @@ fn moves(func: &Func, block: &Block, order: &[usize]) -> usize {
             inst.args.iter().copied().chain(inner).filter(number).collect()
         })
         .collect();
-    let mut uses: HashMap<Value, Vec<usize>> = HashMap::new();
+    let mut uses: HashMap<Value, Vec<usize>> = HashMap::default();
     for (at, v) in reads.iter().enumerate().flat_map(|(at, all)| all.iter().map(move |v| (at, v))) {
         uses.entry(*v).or_default().push(at);
     }

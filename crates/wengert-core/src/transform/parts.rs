@@ -22,7 +22,7 @@ use crate::ops::Prim;
 use crate::span::Span;
 use find::Finder;
 use gather::Gather;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 mod find;
 mod gather;
@@ -30,7 +30,7 @@ mod gather;
 /// The function with chains of writes to parts as one loop each.
 pub fn whole(func: &Func) -> Func {
     let kept = shapes::kept_carries(func);
-    let mut plans = HashMap::new();
+    let mut plans = HashMap::default();
     func.body.walk(&mut |inst| {
         if let Some(plan) = Finder::new(func, &kept, inst).and_then(|finder| finder.plan()) {
             plans.insert(inst.blocks[0].params[0], plan);
@@ -182,7 +182,7 @@ impl Pass<'_> {
 /// Whether the parts of a plan lie in their arrays and fit each other, and those written are most of theirs.
 fn question(func: &Func, copier: &Copier, b: &mut Builder, plan: &Plan) -> Value {
     let mut all = b.bool(true);
-    let mut asked = HashSet::new();
+    let mut asked = HashSet::default();
     let mut ask = |b: &mut Builder, prim: Prim, x: Value, y: Value| {
         if asked.insert((prim, x, y)) {
             let holds = b.prim(prim, &[x, y]);

@@ -13,7 +13,8 @@
 
 use crate::ir::{Block, Func, Inst, Op, Type, Value};
 use crate::ops::{Prim, Scalar};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeMap;
 
 /// Carries elements in registers.
 pub fn carry_elements(func: &Func) -> Func {
@@ -232,7 +233,7 @@ fn replace(func: &mut Func, inst: &mut Inst, found: &Found, first: Value, indice
     if indices == Indices::InRange {
         body.insts.remove(found.at);
     }
-    super::carries::rename_inside(body, &HashMap::from([(loaded, carried)]));
+    super::carries::rename_inside(body, &HashMap::from_iter([(loaded, carried)]));
 }
 
 #[cfg(test)]

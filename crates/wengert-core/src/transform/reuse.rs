@@ -10,7 +10,7 @@ use super::shapes::{Shapes, Size};
 use crate::ir::verify::consumes_itself;
 use crate::ir::{Block, Func, Inst, Op, Type, Value, uses};
 use crate::ops::{ArrayOp, Prim, Scalar};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// How many elements an array may have that is made before a loop, in case it runs.
 const SMALL: i64 = 1 << 16;
@@ -46,7 +46,7 @@ impl Pass {
         });
         let counts = uses::counts(&block);
         let (mut out, mut free): (Vec<Inst>, Vec<Value>) = (Vec::new(), Vec::new());
-        let mut instead: HashMap<Value, Value> = HashMap::new();
+        let mut instead: HashMap<Value, Value> = HashMap::default();
         let mut block = block;
         let rest: Vec<Inst> = std::mem::take(&mut block.insts);
         for (at, inst) in rest.iter().enumerate() {
@@ -183,7 +183,7 @@ impl Pass {
         let body = &mut inst.blocks[0];
         if blank {
             body.insts.remove(fill);
-            super::carries::rename_inside(body, &HashMap::from([(z, param)]));
+            super::carries::rename_inside(body, &HashMap::from_iter([(z, param)]));
         } else {
             let refill = &mut body.insts[fill];
             refill.op = Op::Array(ArrayOp::Refill);
@@ -269,14 +269,14 @@ pub fn blank(func: &Func) -> HashSet<Value> {
             }
         }
     }
-    let mut found = HashSet::new();
+    let mut found = HashSet::default();
     block(&mut Shapes::of_params(func), func, &func.body, &mut found);
     found
 }
 
 /// Whether what uses `z` are loops, one after the other, that write every element before anything reads it.
 fn is_overwritten(shapes: &Shapes, func: &Func, after: &[Inst], z: Value) -> bool {
-    let (mut made, mut version) = (HashMap::new(), z);
+    let (mut made, mut version) = (HashMap::default(), z);
     for inst in after.iter().filter(|i| i.op == Op::For) {
         if let Some(k) = inst.args[2..].iter().position(|a| *a == version) {
             made.extend(uses::makers(&inst.blocks[0]));

@@ -11,7 +11,7 @@
 use crate::ir::{Block, Func, Inst, LoopPlan, Module, Op, Phase, Type, Value};
 use crate::ops::Prim;
 use crate::transform::carries::rename_inside;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// Takes sums that are adjoints, of something carried and something fixed, at the end of iterations. In a function over a
 /// range, those of the loop over it only where both are parameters.
@@ -124,7 +124,7 @@ fn turn(func: &mut Func, inst: &mut Inst, carry: usize, found: &Found) -> Inst {
     inst.results.push(after);
     let body = &mut inst.blocks[0];
     let old = body.insts.remove(found.at).results[0];
-    rename_inside(body, &HashMap::from([(old, sum)]));
+    rename_inside(body, &HashMap::from_iter([(old, sum)]));
     body.params.push(sum);
     let factors = found.factors.map(|v| if v == old { sum } else { v });
     let args = vec![factors[0], factors[1], found.fixed];

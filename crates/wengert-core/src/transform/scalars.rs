@@ -17,7 +17,7 @@ mod rows;
 use super::copy::Copier;
 use crate::ir::{Block, Builder, Func, Inst, Op, Type, Value};
 use crate::ops::{ArrayOp, Scalar};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::sync::Arc;
 
 /// Most elements of an array that is replaced.
@@ -26,7 +26,7 @@ pub const MOST: usize = 16;
 /// The function with small arrays replaced by their elements. No bit changes.
 pub fn replace(func: &Func) -> Func {
     let small = Small::new(func);
-    let mut replacing = Replacing { func, small, elements: HashMap::new() };
+    let mut replacing = Replacing { func, small, elements: HashMap::default() };
     let params: Vec<_> = func.params().iter().map(|p| (func.ty(*p), func.name_of(*p))).collect();
     let (mut b, values) = Builder::new(func.name.clone(), &params);
     let mut copier = Copier::of(func, &values);
@@ -48,7 +48,7 @@ struct Small {
 impl Small {
     fn new(func: &Func) -> Small {
         let n = func.values.len();
-        let (shapes, parent, stays) = (HashMap::new(), (0..n).collect(), vec![false; n]);
+        let (shapes, parent, stays) = (HashMap::default(), (0..n).collect(), vec![false; n]);
         let mut small = Small { shapes, parent, stays };
         small.block(func, &func.body);
         let arrays = (0..n as u32).map(Value).filter(|v| func.ty(*v).is_linear());

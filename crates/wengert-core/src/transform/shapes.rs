@@ -7,7 +7,7 @@
 
 use crate::ir::{Block, Func, Inst, Op, Type, Value, uses};
 use crate::ops::{ArrayOp, Check, Prim, Scalar};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// How many elements along an axis, or a product of such numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -155,7 +155,7 @@ impl Shapes {
         from: Value,
         shape: &'a [Size],
     ) -> Kept<'a> {
-        Kept { shapes: self, func, block, from, shape, failed: HashSet::new() }
+        Kept { shapes: self, func, block, from, shape, failed: HashSet::default() }
     }
 
     /// Whether carry `k` of a loop body keeps the shape it starts with, at exits too.
@@ -284,7 +284,7 @@ pub fn kept_carries(func: &Func) -> HashMap<Value, Value> {
             shapes.note(func, inst);
         }
     }
-    let mut kept = HashMap::new();
+    let mut kept = HashMap::default();
     block(&mut Shapes::of_params(func), func, &func.body, &mut kept);
     kept
 }

@@ -6,11 +6,11 @@
 
 use super::copy::rebuild;
 use crate::ir::{Block, Func, Op, Value};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// The function without stores that are overwritten at once.
 pub fn remove_dead(func: &Func) -> Func {
-    let mut uses = HashMap::new();
+    let mut uses = HashMap::default();
     count(&func.body, &mut uses);
     let mut result = func.clone();
     block(&mut result.body, &uses);
@@ -27,7 +27,7 @@ fn count(block: &Block, uses: &mut HashMap<Value, usize>) {
 
 fn block(block_: &mut Block, uses: &HashMap<Value, usize>) {
     // Stores whose version only the next store uses: what they stored over, and where.
-    let mut overwritten: HashMap<Value, (Value, Vec<Value>)> = HashMap::new();
+    let mut overwritten: HashMap<Value, (Value, Vec<Value>)> = HashMap::default();
     let mut dead = Vec::new();
     for inst in &mut block_.insts {
         if inst.op == Op::Store {

@@ -29,7 +29,7 @@ use super::copy::{Copier, rebuild};
 use crate::ir::{Block, Builder, Func, Inst, Numbering, Op, Type, Value};
 use crate::ops::Prim;
 use find::{Access, Finder, Plan};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 mod find;
 mod formula;
@@ -60,7 +60,7 @@ pub fn steps(func: &Func) -> Func {
 
 /// The same with parts of these sizes.
 pub fn steps_in(func: &Func, sizes: &Sizes) -> Func {
-    let mut plans = HashMap::new();
+    let mut plans = HashMap::default();
     func.body.walk(&mut |inst| {
         if let Some(plan) = Finder::plan(func, inst) {
             plans.insert(inst.blocks[0].params[0], plan);
@@ -236,7 +236,7 @@ impl Tiles<'_> {
         let height = b.prim(Prim::WSub, &[end, start]);
         let height = b.prim(Prim::IMax, &[height, one]);
         let width = plan.width.emit(func, self.copier, b);
-        let mut question = Question { holds: b.bool(true), asked: HashSet::new() };
+        let mut question = Question { holds: b.bool(true), asked: HashSet::default() };
         question.within(b, 1, width, LARGE);
         question.within(b, -LARGE, start, LARGE);
         question.within(b, -LARGE, end, LARGE);

@@ -23,7 +23,7 @@
 use super::copy::{Copier, rebuild};
 use crate::ir::{Block, Builder, Func, Inst, Op, Type, Value};
 use crate::ops::{ArrayOp, Prim, Scalar};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use std::sync::Arc;
 
 /// Most iterations of a loop that is unrolled in full.
@@ -40,7 +40,7 @@ pub const MOST_COST: u32 = 8;
 
 /// The function with small loops of constant bounds unrolled. No bit changes.
 pub fn small_loops(func: &Func) -> Func {
-    let mut refused = HashSet::new();
+    let mut refused = HashSet::default();
     rebuild(func, &func.name, &mut |copier, b, inst| whole(func, copier, b, inst, &mut refused))
 }
 

@@ -12,13 +12,13 @@ use super::carries::rename_inside;
 use super::copies::names_its_array;
 use crate::ir::{Block, Func, Inst, Op, Value, uses};
 use crate::ops::{ArrayOp, Scalar};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// The function without copies and whole slices that are only read, of arrays that are only read.
 pub fn remove(func: &Func) -> Func {
     let taken = taken(func);
     let makers = uses::makers(&func.body);
-    let mut same: HashMap<Value, Value> = HashMap::new();
+    let mut same: HashMap<Value, Value> = HashMap::default();
     func.body.walk(&mut |inst| {
         let whole = match &inst.op {
             Op::Copy => true,
@@ -64,7 +64,7 @@ fn drop_all(block: &mut Block, made: &HashMap<Value, Value>) {
 /// The function with products of matrices instead of products of their transposes.
 pub fn products(func: &Func) -> Func {
     let taken = taken(func);
-    let mut plain: HashMap<Value, Value> = HashMap::new();
+    let mut plain: HashMap<Value, Value> = HashMap::default();
     func.body.walk(&mut |inst| {
         if let Op::Array(ArrayOp::Transpose(axes)) = &inst.op
             && **axes == [1, 0]
@@ -97,7 +97,7 @@ fn flip(block: &mut Block, plain: &HashMap<Value, Value>) {
 
 /// The arrays that are taken over somewhere.
 fn taken(func: &Func) -> HashSet<Value> {
-    let mut taken = HashSet::new();
+    let mut taken = HashSet::default();
     uses::each_in(&func.body, &mut |v, takes| {
         if takes && func.ty(v).is_array() {
             taken.insert(v);

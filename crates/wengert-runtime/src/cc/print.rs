@@ -21,7 +21,7 @@ use cranelift_codegen::ir::{
     AtomicRmwOp, BlockCall, Function, Inst, InstructionData, MemFlags, Opcode, Signature, Type,
     Value, ValueDef,
 };
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::fmt::Write;
 
 /// What a name in the code refers to.
@@ -61,7 +61,7 @@ impl Printer {
     pub(crate) fn new(prefix: &str) -> Printer {
         Printer {
             prefix: prefix.into(),
-            callees: HashMap::new(),
+            callees: HashMap::default(),
             declarations: String::new(),
             definitions: String::new(),
         }
@@ -139,7 +139,7 @@ pub(super) struct Body<'a> {
 
 /// The values of a function that are used more than once.
 fn used_often(func: &Function) -> HashSet<Value> {
-    let (mut once, mut often) = (HashSet::new(), HashSet::new());
+    let (mut once, mut often) = (HashSet::default(), HashSet::default());
     for block in func.layout.blocks() {
         for inst in func.layout.block_insts(block) {
             for v in func.dfg.inst_values(inst).map(|v| func.dfg.resolve_aliases(v)) {

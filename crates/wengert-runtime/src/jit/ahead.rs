@@ -12,7 +12,7 @@ use super::emit::Emitter;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{self, InstBuilder};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use wengert_core::ir::{Block, Func, Inst, Op, Value, uses};
 use wengert_core::ops::{ArrayOp, Prim};
 
@@ -99,7 +99,7 @@ impl Emitter<'_, '_, '_> {
         let made = uses::makers(body);
         let even = Even { func: self.func, counters: &body.params[..1], made: &made };
         let mut ahead = Ahead::default();
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         body.walk(&mut |inst| self.look_at(inst, &even, &mut seen, &mut ahead));
         (!ahead.indices.is_empty()).then_some(ahead)
     }
@@ -171,8 +171,8 @@ impl Emitter<'_, '_, '_> {
         let (counting, other): (Vec<_>, Vec<_>) =
             ahead.indices.iter().copied().partition(|(_, _, index)| even.counts_on(*index));
         let way = self.b.ins().isub(last, start);
-        let mut firsts = HashMap::from([(body.params[0], start)]);
-        let mut rooms: HashMap<(Value, Along), ir::Value> = HashMap::new();
+        let mut firsts = HashMap::from_iter([(body.params[0], start)]);
+        let mut rooms: HashMap<(Value, Along), ir::Value> = HashMap::default();
         for (array, along, index) in counting {
             let index = self.first(index, &even, &mut firsts);
             let room = match rooms.get(&(array, along)) {
@@ -190,7 +190,7 @@ impl Emitter<'_, '_, '_> {
         let ends =
             if other.is_empty() && ahead.exact.is_empty() { vec![] } else { vec![start, last] };
         for end in ends {
-            let mut known = HashMap::from([(body.params[0], end)]);
+            let mut known = HashMap::from_iter([(body.params[0], end)]);
             for v in &ahead.exact {
                 self.at_end(*v, &made, &mut known, &mut wrong);
             }

@@ -12,7 +12,7 @@ use super::machine::Shaped;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{self, InstBuilder, StackSlot, StackSlotData, StackSlotKind};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use wengert_core::ir::{Block, Elem, Inst, Op, Type, Value, uses};
 use wengert_core::ops::{ArrayOp, Scalar, Transposed};
 
@@ -137,7 +137,7 @@ impl Emitter<'_, '_, '_> {
         if inst.op != Op::For || leaves || !body.insts.iter().any(|i| product(&i)) {
             return Vec::new();
         }
-        let mut inside = HashSet::new();
+        let mut inside = HashSet::default();
         defined(body, &mut inside);
         let makers = uses::makers(body);
         let outside =

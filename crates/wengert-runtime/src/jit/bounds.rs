@@ -9,7 +9,7 @@
 //! is the product of the dimensions.
 
 use super::ahead::Ahead;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use wengert_core::ir::{Func, Value};
 use wengert_core::ops::Scalar;
 
@@ -42,9 +42,9 @@ pub(super) struct Bounds {
 impl Bounds {
     /// Enters a block that may not be executed.
     pub(super) fn open(&mut self) {
-        self.checked.push(HashSet::new());
+        self.checked.push(HashSet::default());
         self.alike.push(Vec::new());
-        self.exact.push(HashSet::new());
+        self.exact.push(HashSet::default());
     }
 
     /// Leaves it.

@@ -26,7 +26,7 @@ use cranelift_codegen::ir::{
 };
 use cranelift_frontend::FunctionBuilder;
 use cranelift_module::{FuncId, Module as _};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use wengert_core::interp::MAX_CALLS;
 use wengert_core::ir::{Block, Func, Inst, Module, Op, Phase, Type, Value};
 use wengert_core::ops::{ArrayOp, Check, Prim, Scalar};
@@ -127,28 +127,28 @@ pub(super) fn function(compiler: &mut Compiler, module: &Module, func: &Func) ->
         context: words[0],
         constants,
         end,
-        tape_limit: HashMap::new(),
-        tape_floor: HashMap::new(),
-        checked_pops: HashSet::new(),
+        tape_limit: HashMap::default(),
+        tape_floor: HashMap::default(),
+        checked_pops: HashSet::default(),
         tapes,
         open_tapes: Vec::new(),
-        counts: HashMap::new(),
+        counts: HashMap::default(),
         loops: Vec::new(),
         lockstep: None,
         cold: Vec::new(),
-        raised: HashSet::new(),
+        raised: HashSet::default(),
         bounds: Bounds::default(),
         dying: Vec::new(),
         uses: Vec::new(),
         last_uses: Vec::new(),
-        kept: HashSet::new(),
-        flat: HashSet::new(),
-        batches: HashMap::new(),
+        kept: HashSet::default(),
+        flat: HashSet::default(),
+        batches: HashMap::default(),
         once: false,
         blank: reuse::blank(func),
         frame_slot: None,
         values: vec![None; func.values.len()],
-        imported: HashMap::new(),
+        imported: HashMap::default(),
         compiler,
         b,
     };
@@ -437,7 +437,7 @@ impl Emitter<'_, '_, '_> {
     }
 
     fn find_kept(&self) -> HashSet<Value> {
-        let mut kept = HashSet::new();
+        let mut kept = HashSet::default();
         self.func.body.walk(&mut |inst| {
             if inst.op == Op::Push {
                 let pushed = inst.args[1..].iter().map(|a| self.identity.find(*a));
@@ -467,7 +467,7 @@ impl Emitter<'_, '_, '_> {
         self.b.ins().brif(condition, then, &[], otherwise, &[]);
         let own = |k: &usize| !self.identity.is_linked(inst.results[*k]);
         let taken: Vec<usize> = (0..inst.results.len()).filter(own).collect();
-        let mut raised = HashSet::new();
+        let mut raised = HashSet::default();
         for (block, nested) in [(then, &inst.blocks[0]), (otherwise, &inst.blocks[1])] {
             self.enter(block);
             if self.is_slow(nested) {

@@ -2,7 +2,7 @@
 
 use super::link::{Frame, Pieces, Shape, Signature};
 use super::{CompileError, abi, written};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use wengert_core::interp::MAX_CALLS;
 use wengert_core::ir::driven::{self, Driven};
 use wengert_core::ir::{Func, LoopPlan, Module, Op, Phase, Type, Value, parallel, verify};
@@ -46,7 +46,7 @@ impl<'m> Graph<'m> {
             let func = func.ok_or_else(|| CompileError::UnknownEntry(name.to_string()))?;
             framed.push(&*func.name);
         }
-        let mut calls: HashMap<&str, Vec<&str>> = HashMap::new();
+        let mut calls: HashMap<&str, Vec<&str>> = HashMap::default();
         let mut open = framed.clone();
         while let Some(name) = open.pop() {
             // A loop's functions that no phase needs may be missing.
@@ -280,7 +280,7 @@ fn infos<'m>(
 
 /// What can be reached by one call or more.
 fn reachable<'m>(from: &str, calls: &HashMap<&'m str, Vec<&'m str>>) -> HashSet<&'m str> {
-    let mut found = HashSet::new();
+    let mut found = HashSet::default();
     let mut open: Vec<&str> = calls.get(from).cloned().unwrap_or_default();
     while let Some(name) = open.pop() {
         if found.insert(name) {

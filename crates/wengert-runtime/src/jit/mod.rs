@@ -55,8 +55,8 @@ use graph::{Graph, Info};
 use lanes::look::{Lanes, Order, look};
 use link::{Code, Ways};
 use pool::Pool;
+use rustc_hash::FxHashMap as HashMap;
 use site::Site;
-use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
 use wengert_core::ir::{Func, Module, Op, verify};
@@ -180,7 +180,7 @@ fn in_lockstep(
     declared: &HashMap<Arc<str>, Declared>,
     reverses: bool,
 ) -> HashMap<Arc<str>, Lanes> {
-    let mut found = HashMap::new();
+    let mut found = HashMap::default();
     if graph.several_tapes() || (graph.own_tape() && !reverses) {
         return found;
     }
@@ -372,7 +372,7 @@ impl<'l> Compiler<'l> {
             dot: dot?,
             sum: sum?,
         };
-        let mut declared = HashMap::new();
+        let mut declared = HashMap::default();
         for func in funcs {
             let signature = native_signature(func);
             let native = jit.declare_function(&func.name, Linkage::Local, &signature);
@@ -430,7 +430,7 @@ impl<'l> Compiler<'l> {
             kernels: Vec::new(),
             several_tapes: graph.several_tapes(),
             own_tape: graph.own_tape(),
-            lanes: HashMap::new(),
+            lanes: HashMap::default(),
             scratch: FunctionBuilderContext::new(),
             target,
             jit,

@@ -13,7 +13,7 @@ use super::pairs::Pairs;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64X8, I64};
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use wengert_core::ir::{Block, Inst, Op, Type, Value, uses};
 use wengert_core::ops::{ArrayOp, Prim};
 

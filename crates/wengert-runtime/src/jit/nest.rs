@@ -14,7 +14,7 @@ use super::emit::Emitter;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{self, InstBuilder};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use wengert_core::ir::{Inst, Op, Value, uses};
 use wengert_core::ops::ArrayOp;
 
@@ -72,7 +72,7 @@ impl Emitter<'_, '_, '_> {
             return None;
         }
         let mut ahead = Ahead::default();
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         body.insts.iter().for_each(|i| self.look_at(i, even, &mut seen, &mut ahead));
         (!ahead.indices.is_empty()).then_some(ahead)
     }
@@ -91,7 +91,7 @@ impl Emitter<'_, '_, '_> {
         let mut wrong = vec![none];
         for row in [start, last] {
             // What all loops inside know of this row.
-            let mut of_row = HashMap::from([(body.params[0], row)]);
+            let mut of_row = HashMap::from_iter([(body.params[0], row)]);
             for (inner, ahead) in &nest.rows {
                 let counter = inner.blocks[0].params[0];
                 let counters = [counter];
@@ -102,8 +102,8 @@ impl Emitter<'_, '_, '_> {
                 // What does not happen cannot go wrong.
                 let mut outside: Vec<ir::Value> = Vec::new();
                 of_row.insert(counter, from);
-                let mut of_end = HashMap::from([(body.params[0], row), (counter, end)]);
-                let mut rooms: HashMap<(Value, Along), ir::Value> = HashMap::new();
+                let mut of_end = HashMap::from_iter([(body.params[0], row), (counter, end)]);
+                let mut rooms: HashMap<(Value, Along), ir::Value> = HashMap::default();
                 for v in &ahead.exact {
                     self.at_end(*v, &made, &mut of_row, &mut wrong);
                     self.at_end(*v, &made, &mut of_end, &mut wrong);

@@ -12,7 +12,7 @@
 //! stays until the end of the run. Versions that share storage (see `identity`) count as one.
 
 use super::identity::Identity;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use wengert_core::ir::verify::consumes;
 use wengert_core::ir::{Block, Func, Inst, Module, Op, Phase, Type, Value};
 
@@ -25,7 +25,7 @@ pub(super) struct Ownership {
 impl Ownership {
     /// Follows every array of a function of a module.
     pub(super) fn of(module: &Module, func: &Func, identity: &Identity) -> Self {
-        let mut walk = Walk { module, identity, kept: HashSet::new() };
+        let mut walk = Walk { module, identity, kept: HashSet::default() };
         walk.keep(&func.body.yields);
         // The caller's, unless the function takes them over.
         let lent = |p: &&Value| func.ty(**p) != Type::Tape && !consumes(module, func, **p);

@@ -14,7 +14,7 @@ use super::machine::Machine;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I64};
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder, MemFlagsData};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use wengert_core::ir::{Block, Elem, Inst, Op, Type, Value, uses};
 use wengert_core::ops::{ArrayOp, Prim, Scalar};
 
@@ -207,9 +207,9 @@ impl Emitter<'_, '_, '_> {
             made: uses::makers(body),
             ahead,
             outside: Vec::new(),
-            written: HashMap::new(),
-            fixed: HashSet::new(),
-            bits: HashSet::new(),
+            written: HashMap::default(),
+            fixed: HashSet::default(),
+            bits: HashSet::default(),
             aside: 0,
         };
         for i in body.insts.iter().filter(|i| matches!(i.op, Op::Store | Op::Array(ArrayOp::Poke)))
@@ -249,7 +249,7 @@ impl Emitter<'_, '_, '_> {
     /// What comes from outside the loop, in every lane.
     pub(super) fn outside_lanes(&mut self, pairs: &Pairs) -> HashMap<Value, ir::Value> {
         let (floats, words) = (self.wide(F64), self.wide(I64));
-        let mut lanes = HashMap::new();
+        let mut lanes = HashMap::default();
         for v in &pairs.outside {
             let lane = self.one(*v);
             let all = match self.func.ty(*v) {
@@ -274,7 +274,7 @@ impl Emitter<'_, '_, '_> {
         start: ir::Value,
     ) -> HashMap<Value, ir::Value> {
         self.bind_words(&body.params[..1], &[start]);
-        let mut places = HashMap::new();
+        let mut places = HashMap::default();
         for i in &body.insts {
             match &i.op {
                 Op::If => {}

@@ -10,7 +10,7 @@ use cranelift_codegen::ir::types::F64;
 use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData};
 use cranelift_jit::JITModule;
 use cranelift_module::{DataDescription, DataId, Linkage, Module as _, ModuleError};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// The constants of a module.
 pub(super) struct Pool {
@@ -22,7 +22,7 @@ pub(super) struct Pool {
 impl Pool {
     pub(super) fn new(jit: &mut JITModule) -> Result<Pool, CompileError> {
         let data = jit.declare_data("constants", Linkage::Local, false, false).map_err(failed)?;
-        Ok(Pool { data, bits: Vec::new(), known: HashMap::new() })
+        Ok(Pool { data, bits: Vec::new(), known: HashMap::default() })
     }
 
     /// The offset of a constant.

@@ -7,7 +7,7 @@
 use super::emit::Emitter;
 use super::pairs::{Looker, Pairs};
 use cranelift_codegen::ir::{self, InstBuilder};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use wengert_core::ir::{Inst, Op, Type, Value};
 use wengert_core::ops::{Prim, Scalar};
 

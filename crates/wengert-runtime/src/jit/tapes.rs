@@ -21,7 +21,7 @@ use crate::held;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{self, AtomicRmwOp, InstBuilder, MemFlagsData};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use wengert_core::ir::{Block, Func, Inst, Op, Type, Value};
 use wengert_core::span::Span;
 

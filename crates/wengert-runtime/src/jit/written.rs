@@ -4,7 +4,7 @@
 //! ever taken from it, so after running some iterations again it is what it was: each element has what was written there last. And an
 //! in-place write stays where it is: at every moment there is one array, at one address.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use wengert_core::ir::{Block, Func, Inst, Op, Value};
 use wengert_core::ops::ArrayOp;
 
@@ -13,7 +13,7 @@ pub(super) fn only_written(func: &Func, param: Value, k: usize) -> bool {
     if !func.ty(param).is_array() {
         return false;
     }
-    let mut versions = Versions { all: HashSet::from([param]) };
+    let mut versions = Versions { all: HashSet::from_iter([param]) };
     while versions.grow(&func.body) {}
     let is_last = |(at, v): (usize, &Value)| versions.all.contains(v) == (at == k);
     versions.hold_in(&func.body) && func.body.yields.iter().enumerate().all(is_last)

@@ -10,7 +10,7 @@ use crate::ir::driven::{self, Driven};
 use crate::ir::verify::consumes;
 use crate::ir::{Func, Inst, LoopPlan, Module, Op, Phase, Type, Value};
 use crate::span::Span;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ impl Drives {
         let apart: HashSet<Arc<str>> =
             plans.iter().filter(|plan| apart(plan)).map(|plan| plan.name.clone()).collect();
         loops.retain(|name, _| apart.contains(name));
-        let mut drives = Drives { loops, generic: HashSet::new() };
+        let mut drives = Drives { loops, generic: HashSet::default() };
         while let Some(func) = funcs
             .iter()
             .find(|func| !drives.generic.contains(&func.name) && drives.reaches(module, func))
@@ -102,7 +102,7 @@ fn backward_type(plan: &LoopPlan, calls: &dyn Calls) -> String {
 
 /// The types of all loops that can be run in pieces.
 pub(super) fn types(ahead: &Ahead, calls: &dyn Calls) -> Result<String, Unsupported> {
-    let (mut text, mut made) = (String::new(), HashSet::new());
+    let (mut text, mut made) = (String::new(), HashSet::default());
     for plan in &ahead.module.loops {
         let Some(driven) = ahead.drives.loops.get(&plan.name) else { continue };
         let of = Of { ahead, calls, plan };

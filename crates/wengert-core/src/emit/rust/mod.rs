@@ -28,7 +28,7 @@ use crate::ops::Prim;
 use crate::span::Span;
 use drives::Drives;
 use rows::{Failing, literal, row};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::sync::Arc;
 
 /// What printed functions use and Rust does not have: text that stands once beside them.
@@ -152,7 +152,7 @@ pub fn takes_driver(module: &Module, func: &str) -> bool {
 /// The functions that can come to call themselves.
 fn recursive(module: &Module) -> HashSet<Arc<str>> {
     let reached = |name: &Arc<str>| {
-        let (mut found, mut work) = (HashSet::new(), vec![name.clone()]);
+        let (mut found, mut work) = (HashSet::default(), vec![name.clone()]);
         while let Some(func) = work.pop().and_then(|name| module.func(&name)) {
             func.body.walk(&mut |inst| {
                 let callee = match &inst.op {
@@ -260,7 +260,7 @@ impl<'a> Printer<'a> {
             text: String::new(),
             depth: 1,
             loops: Vec::new(),
-            homes: HashMap::new(),
+            homes: HashMap::default(),
             left_in: Vec::new(),
             unchecked: None,
         }
@@ -364,7 +364,7 @@ impl<'a> Printer<'a> {
     }
 
     fn block(&mut self, block: &Block) -> Result<(), Unsupported> {
-        let (mut angles, mut computed) = (HashMap::new(), HashSet::new());
+        let (mut angles, mut computed) = (HashMap::default(), HashSet::default());
         let path = self.calls.sine_and_cosine();
         for inst in block.insts.iter().filter(|_| path.is_some()) {
             if let Some((angle, is_sine)) = self.angle(inst) {

@@ -14,7 +14,8 @@ use super::Printer;
 use super::rows::{literal, row};
 use crate::ir::{Block, Inst, Op, Type, Value};
 use crate::ops::{ArrayOp, Prim, Scalar};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeSet;
 
 /// The fewest iterations of a loop that are worth it, where their number is known.
 const WORTH: i64 = 8;
@@ -323,13 +324,13 @@ impl Printer<'_> {
         let counter = body.params[0];
         let mut look = Look {
             counter,
-            indices: HashMap::from([(counter, Index { sign: 1, base: None, offset: 0 })]),
+            indices: HashMap::from_iter([(counter, Index { sign: 1, base: None, offset: 0 })]),
             sums: Vec::new(),
-            conditions: HashMap::new(),
+            conditions: HashMap::default(),
             inside: body.params.iter().copied().collect(),
-            arrays: HashMap::new(),
+            arrays: HashMap::default(),
             accesses: Vec::new(),
-            others: HashSet::new(),
+            others: HashSet::default(),
             asserted: Vec::new(),
             light: true,
         };

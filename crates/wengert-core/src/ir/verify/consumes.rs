@@ -2,12 +2,12 @@
 
 use super::super::func::{Block, Func, Module, Value};
 use super::super::types::{Op, Phase};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 /// Whether a function takes over its array or tape parameter `v`: stores into it, carries it, returns it,
 /// or passes it to a function of the module that does. Functions that are not there take over nothing.
 pub fn consumes(module: &Module, func: &Func, v: Value) -> bool {
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     func.ty(v).is_linear() && takes_over(module, &func.body, v, &mut seen)
 }
 

@@ -11,7 +11,7 @@ use crate::span::{Diagnostic, Span};
 use crate::surface::tree::{
     Annotation, Expr, ExprKind, Function, Module, Name, Param, StmtKind, Target,
 };
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -106,7 +106,7 @@ impl<'a> Converter<'a> {
         outside: bool,
         errors: &mut Vec<Diagnostic>,
     ) {
-        let mut seen: HashMap<String, Span> = HashMap::new();
+        let mut seen: HashMap<String, Span> = HashMap::default();
         for item in items.clone() {
             let (ident, entry) = match item {
                 syn::Item::Const(c) => (&c.ident, Entry::Constant(&c.ty, &c.expr)),

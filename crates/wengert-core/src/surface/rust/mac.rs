@@ -8,7 +8,7 @@ use super::value::{Leaf, Len, Ty, Val, compare, truth};
 use super::{Converter, Made, no};
 use crate::span::{Diagnostic, Span};
 use crate::surface::tree::{CompareOp, StmtKind};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use syn::parse::{Parse, ParseStream};
 use syn::visit::Visit;
 

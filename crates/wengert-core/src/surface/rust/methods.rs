@@ -11,7 +11,7 @@ use super::value::{Ty, Val};
 use super::{Converter, Made, no};
 use crate::span::{Diagnostic, Span};
 use crate::surface::names::nearest;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 

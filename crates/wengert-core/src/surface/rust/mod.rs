@@ -63,9 +63,10 @@ pub use external::Outside;
 use labels::Around;
 use mac::Macros;
 use methods::Methods;
+use rustc_hash::FxHashMap as HashMap;
 use scope::Scopes;
 pub use spans::Spans;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 pub use structs::{Known, RustField, RustStruct, written};
 pub use types::{IntKind, Length, Mode, RustType, Signature, SignatureParam, is_builtin};
@@ -209,7 +210,7 @@ impl<'a> Converter<'a> {
             macros,
             known,
             scopes: Scopes::default(),
-            structs: HashMap::new(),
+            structs: HashMap::default(),
             methods: Methods::default(),
             constants: Vec::new(),
             owner: None,
@@ -220,7 +221,7 @@ impl<'a> Converter<'a> {
             blocks: Vec::new(),
             around: Vec::new(),
             current: None,
-            hints: HashMap::new(),
+            hints: HashMap::default(),
             learned: false,
             prologue: Vec::new(),
             depth: 0,

@@ -201,7 +201,7 @@ mod tests {
     /// Messages are sentences without an end, and differ.
     #[test]
     fn messages_read_alike() {
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = rustc_hash::FxHashSet::default();
         for construct in super::ALL {
             let (message, help) = (construct.message, construct.help);
             assert!(!message.ends_with('.') && !help.ends_with('.'), "{message}: {help}");

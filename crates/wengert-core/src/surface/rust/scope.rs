@@ -6,7 +6,7 @@ use super::{Converter, Made};
 use crate::span::{Diagnostic, Span};
 use crate::surface::names::nearest;
 use crate::surface::tree::{Name, Stmt, StmtKind, Target};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::rc::Rc;
 
 /// What a name stands for.
@@ -28,7 +28,7 @@ pub(super) struct Scopes<'a>(Vec<HashMap<String, Entry<'a>>>);
 
 impl<'a> Scopes<'a> {
     pub(super) fn enter(&mut self) {
-        self.0.push(HashMap::new());
+        self.0.push(HashMap::default());
     }
 
     pub(super) fn leave(&mut self) {

@@ -6,7 +6,7 @@
 
 use crate::ir::{Block, Func, Inst, Op, Type, Value, uses};
 use crate::ops::{ArrayOp, Scalar};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// A function in which arrays are rows where they can be.
 pub(super) struct Rows {
@@ -87,7 +87,7 @@ struct Names {
 
 impl Names {
     fn of(func: &Func) -> Names {
-        let mut names = Names { of: HashMap::new() };
+        let mut names = Names { of: HashMap::default() };
         func.body.walk(&mut |inst| names.inst(func, inst));
         names
     }

@@ -3,7 +3,7 @@
 use crate::ir::{Block, Elem, Func, Inst, Op, Type, Value};
 use crate::ops::{ArrayOp, Prim, Scalar};
 use crate::span::Span;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// Appends instructions with one result.
 pub(super) struct Emit<'a> {
@@ -128,7 +128,7 @@ impl Nest<'_> {
         let mut emit = Emit { func, out: &mut insts, span: self.span };
         let indices: Vec<(Option<Value>, Value)> = counters.iter().map(|i| (None, *i)).collect();
         let k = emit.position(&indices, &self.bounds[1..]);
-        let mut element: HashMap<Value, Value> = HashMap::new();
+        let mut element: HashMap<Value, Value> = HashMap::default();
         for m in &self.members {
             emit.span = m.span;
             let mut args = Vec::new();

@@ -8,7 +8,7 @@ use super::{Done, Jvp, drives};
 use crate::ir::{Inst, Module, Op, Type, Value};
 use crate::span::Diagnostic;
 use crate::transform::calls;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use std::sync::Arc;
 
 /// A function to be differentiated, and by which of its parameters.
@@ -39,7 +39,7 @@ pub fn in_module(
     for of in derived.driven {
         work.extend(of.add(module, &mut result, directions)?);
     }
-    let mut made = HashSet::new();
+    let mut made = HashSet::default();
     while let Some((callee, wrt)) = work.pop() {
         let title = callee_name(&callee, &wrt, directions);
         if !made.insert(title.clone()) {

@@ -3,7 +3,7 @@
 use super::{Chain, Conforming, Link, Part, Plan, Sizes};
 use crate::ir::{Block, Func, Inst, Op, Type, Value, uses};
 use crate::ops::{ArrayOp, Prim, Scalar};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// The most instructions of a loop that is made twice.
 const LARGEST: usize = 300;
@@ -66,11 +66,11 @@ impl<'f> Finder<'f> {
                 chains: Vec::new(),
                 equal: Vec::new(),
                 inside: Vec::new(),
-                gone: HashSet::new(),
+                gone: HashSet::default(),
             },
-            nodes: HashSet::new(),
-            leaves: HashSet::new(),
-            places: HashMap::new(),
+            nodes: HashSet::default(),
+            leaves: HashSet::default(),
+            places: HashMap::default(),
         })
     }
 
@@ -134,7 +134,7 @@ impl<'f> Finder<'f> {
             init,
             links,
             result: version,
-            nodes: HashSet::new(),
+            nodes: HashSet::default(),
             conforming: Vec::new(),
         };
         let mut read = false;
@@ -261,7 +261,7 @@ impl<'f> Finder<'f> {
         let nodes = self.plan.chains.iter().flat_map(|c| c.nodes.iter().copied());
         let mut gone: HashSet<Value> = nodes.filter(|v| !self.leaves.contains(v)).collect();
         loop {
-            let mut left = HashMap::new();
+            let mut left = HashMap::default();
             for i in self.body.insts.iter().filter(|i| i.results.iter().any(|r| gone.contains(r))) {
                 i.args.iter().for_each(|a| *left.entry(*a).or_insert(0) += 1);
             }

@@ -4,7 +4,7 @@ use super::{Chain, Conforming, Frame, Link, Sizes};
 use crate::ir::{Builder, Func, Inst, Op, Type, Value};
 use crate::ops::{ArrayOp, Check, Prim};
 use crate::transform::copy::Copier;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// Elements that have been computed: of which array, and where its first one stands.
 type Known = HashMap<(Value, Vec<Value>), Value>;
@@ -111,7 +111,7 @@ impl Gather<'_> {
     fn element(&mut self, index: &[Value], x: Value, reached: usize) -> Value {
         let (chain, ty) = (self.chain, self.b.ty(x));
         let same = |a: &Link, b: &Link| (&a.starts, &a.counts) == (&b.starts, &b.counts);
-        let mut known = HashMap::new();
+        let mut known = HashMap::default();
         // Writes to one part, one after the other, have one question.
         chain.links.chunk_by(same).fold(x, |x, links| {
             if reached == index.len() {
@@ -128,7 +128,7 @@ impl Gather<'_> {
                 inside = self.b.prim(Prim::And, &[inside, left]);
             }
             self.b.open_block(&[]);
-            let v = self.written(links, index, x, &mut HashMap::new());
+            let v = self.written(links, index, x, &mut HashMap::default());
             let written = self.b.close_block(vec![v]);
             self.b.open_block(&[]);
             let other = self.b.close_block(vec![x]);

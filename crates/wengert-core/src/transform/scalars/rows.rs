@@ -8,7 +8,7 @@ use crate::ir::{Builder, Elem, Func, Inst, Op, Value};
 use crate::ops::kernels::{self, Computed};
 use crate::ops::shaped::{Array, Data, Elements};
 use crate::ops::{ArrayOp, Direction, Prim, Scalar, Transposed};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// An operand: a number, or the shape and elements of a small array.
 pub(super) enum Operand<'a> {

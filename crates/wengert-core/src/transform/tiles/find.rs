@@ -3,7 +3,7 @@
 use super::formula::Formula;
 use crate::ir::{Block, Func, Inst, Op, Type, Value, uses};
 use crate::ops::{ArrayOp, Prim, Scalar};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// A loop whose iterations are passes over arrays.
 pub(super) struct Plan {
@@ -104,9 +104,9 @@ impl<'f> Finder<'f> {
             arrays,
             row: None,
             width: None,
-            ranges: HashMap::new(),
+            ranges: HashMap::default(),
             accesses: Vec::new(),
-            formulas: HashMap::new(),
+            formulas: HashMap::default(),
         };
         finder.body(body)
     }

@@ -8,7 +8,7 @@ use super::solve::{How, Inside, Made, Solution, Solver, is_used};
 use crate::ir::{Block, Builder, Func, Inst, Numbering, Op, Type, Value};
 use crate::ops::{ArrayOp, Prim};
 use crate::transform::copy::Copier;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use std::sync::Arc;
 
 /// `name(from, to, carries.., captures..) -> (carries..)`: the iterations of a loop from the last one back. The loop is instruction `at`
@@ -183,7 +183,7 @@ impl<'f> Emitter<'_, 'f> {
 
     /// What values of a block need of what is outside.
     fn needs(&self, of: &Solution<'f>, wanted: &[Value], all: &mut Vec<Value>) {
-        let (mut open, mut seen) = (wanted.to_vec(), HashSet::new());
+        let (mut open, mut seen) = (wanted.to_vec(), HashSet::default());
         while let Some(v) = open.pop() {
             if !seen.insert(v) || self.solver.func.as_const(v).is_some() {
                 continue;

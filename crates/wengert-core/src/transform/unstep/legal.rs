@@ -1,7 +1,7 @@
 //! Copies of arrays that are taken over and still needed.
 
 use crate::ir::{Block, Func, Inst, Op, Value, uses};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 /// The function with copies where it takes over an array that is used later, or that it may not take over: parameters from
 /// `kept` on.
@@ -38,7 +38,7 @@ fn block(func: &mut Func, of: &mut Block, own: &HashSet<Value>) {
         }
         of.insts.push(inst);
     }
-    let mut given = HashSet::new();
+    let mut given = HashSet::default();
     for k in 0..of.yields.len() {
         let v = of.yields[k];
         if func.ty(v).is_array() && !(own.contains(&v) && given.insert(v)) {

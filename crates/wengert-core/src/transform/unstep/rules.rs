@@ -3,7 +3,7 @@
 use super::solve::Solver;
 use crate::ir::{Block, Builder, Func, Inst, Op, Value};
 use crate::ops::{ArrayOp, Prim, Scalar};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// Whether operand `k` of an operation follows from its result and the other operands.
 pub(super) fn undoes(prim: Prim, k: usize) -> bool {

@@ -7,7 +7,7 @@
 use super::rules::{self, Dims};
 use crate::ir::{Block, Func, Inst, Op, Value, uses};
 use crate::ops::{ArrayOp, Prim, Scalar};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::sync::Arc;
 
 /// How a value is found.
@@ -72,10 +72,10 @@ pub(super) struct Solver<'f> {
 
 impl<'f> Solver<'f> {
     pub(super) fn new(func: &'f Func, body: &'f Block) -> Self {
-        let mut inner = HashSet::new();
+        let mut inner = HashSet::default();
         note_defined(body, &mut inner);
         let makers = uses::makers(body);
-        let mut solver = Solver { func, inner, fixed: HashSet::new(), makers };
+        let mut solver = Solver { func, inner, fixed: HashSet::default(), makers };
         solver.note_fixed(body);
         solver
     }
@@ -131,7 +131,7 @@ impl<'f> Solver<'f> {
         outside: &dyn Fn(Value) -> bool,
         is_whole: bool,
     ) -> Solution<'f> {
-        let mut solution = Solution { block, how: HashMap::new(), inside: Vec::new() };
+        let mut solution = Solution { block, how: HashMap::default(), inside: Vec::new() };
         solution.how.extend(block.params.first().map(|counter| (*counter, How::Given)));
         for k in outs {
             if !outside(block.yields[*k]) {
@@ -386,7 +386,7 @@ impl<'f> Solver<'f> {
         is_known: &dyn Fn(Value) -> bool,
     ) -> Option<Made> {
         let mut made = Made { value: block.yields[k], insts: Vec::new(), cuts: Vec::new() };
-        let (root, mut open, mut seen) = (block.yields[k], Vec::new(), HashSet::new());
+        let (root, mut open, mut seen) = (block.yields[k], Vec::new(), HashSet::default());
         let carries = &block.params[1..];
         open.push(root);
         while let Some(v) = open.pop() {

@@ -4,7 +4,7 @@ use super::solve::{Solution, Solver};
 use crate::ir::{Block, Inst, Op, Type, Value};
 use crate::ops::{ArrayOp, Prim};
 use crate::span::{Diagnostic, Span};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 
 const CODE: &str = "not-invertible";
 
@@ -55,7 +55,7 @@ fn maker(block: &Block, v: Value) -> Option<&Inst> {
 
 /// What depends on a value in a block.
 fn depending(solver: &Solver, block: &Block, from: Value) -> HashSet<Value> {
-    let mut on: HashSet<Value> = HashSet::from([from]);
+    let mut on: HashSet<Value> = HashSet::from_iter([from]);
     for inst in &block.insts {
         let captures = inst.blocks.iter().flat_map(|b| b.captures(solver.func));
         if inst.args.iter().copied().chain(captures).any(|v| on.contains(&v)) {

@@ -2,7 +2,7 @@
 
 use crate::ir::Value;
 use crate::transform::when::When;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// The adjoints of values, as far as they have been accumulated.
 #[derive(Clone, Debug, Default)]

@@ -16,7 +16,7 @@ use crate::ops::{Prim, Scalar};
 use crate::span::Span;
 use crate::transform::activity::Activity;
 use crate::transform::copy::{Copier, rebuild};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use std::sync::Arc;
 
 /// A loop inside another.

@@ -7,7 +7,7 @@
 use super::nest::{BlockId, Nest, exits, takes_over};
 use crate::ir::{Elem, Inst, Op, Type, Value};
 use crate::ops::ArrayOp;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// One field of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

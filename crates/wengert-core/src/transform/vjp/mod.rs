@@ -41,7 +41,7 @@ use layout::Layout;
 use nest::Nest;
 use record::Record;
 use reverse::{Preload, Reverse};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -155,7 +155,7 @@ fn callees(
     result: &mut Module,
     mut work: Vec<Arc<str>>,
 ) -> Result<(), Diagnostic> {
-    let mut made = HashSet::new();
+    let mut made = HashSet::default();
     while let Some(callee) = work.pop() {
         if let Some(external) = module.external(&callee) {
             calls_of::declare(result, external.record());
@@ -218,7 +218,7 @@ fn programs(
         _ => Vec::new(),
     };
     let outlined = Outlined { counters: &counters, chunks, inner: &inner };
-    let (layout, preload) = (Layout::default(), Preload::new());
+    let (layout, preload) = (Layout::default(), Preload::default());
     let dry = Reverse::function(module, &nest, activity, &layout, &preload, outlined, by, true);
     let asked = dry.asked.unwrap_or_default();
     let mut layout = remat::plan(&nest, activity, &asked);

@@ -7,7 +7,7 @@
 use super::companions;
 use crate::ir::{Block, Builder, Func, Inst, Op, Value};
 use crate::ops::{ArrayOp, Prim};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 /// A numbered block.
 pub(super) type BlockId = usize;
@@ -52,14 +52,14 @@ impl<'f> Nest<'f> {
             func,
             is_callee,
             blocks: Vec::new(),
-            ids: HashMap::new(),
+            ids: HashMap::default(),
             defs: vec![None; n],
             storage: (0..n as u32).collect(),
             versions: vec![0; n],
             carried: vec![false; n],
             times: vec![0; n],
             loops: Vec::new(),
-            companions: HashMap::new(),
+            companions: HashMap::default(),
         };
         nest.add(&func.body, None, 1, &mut 0, None);
         let roots: Vec<u32> = (0..n as u32).map(|v| nest.storage_of(Value(v))).collect();

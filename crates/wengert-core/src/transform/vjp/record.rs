@@ -12,7 +12,7 @@ use crate::ir::{Block, Builder, Func, Inst, Module, Op, Phase, Type, Value};
 use crate::ops::{ArrayOp, Prim};
 use crate::transform::activity::Activity;
 use crate::transform::copy::Copier;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::sync::Arc;
 
 pub(super) struct Record<'a> {
@@ -54,7 +54,7 @@ impl<'a> Record<'a> {
             b,
             copier: Copier::default(),
             tape: values.last().copied(),
-            slots: HashMap::new(),
+            slots: HashMap::default(),
             funcs: Vec::new(),
         };
         for (p, v) in func.params().iter().zip(values) {

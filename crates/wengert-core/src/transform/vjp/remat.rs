@@ -27,7 +27,8 @@ use super::reverse::{Asked, Need, Preload};
 use crate::ir::{Inst, Op, Value};
 use crate::ops::ArrayOp;
 use crate::transform::activity::Activity;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+use rustc_hash::FxHashMap as HashMap;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 /// Cost of saving one value, in the units of the rule table's cost column. Writing and reading eight
 /// bytes of a tape that streams through memory takes the time of some twenty additions, which an
@@ -146,7 +147,7 @@ impl<'a> Cut<'a> {
             streams: BTreeMap::new(),
             restored: BTreeMap::new(),
             undone: BTreeMap::new(),
-            latest: HashMap::new(),
+            latest: HashMap::default(),
         };
         cut.find_latest(&asked.needs);
         for need in &asked.needs {
@@ -463,7 +464,7 @@ fn cost(inst: &Inst) -> u64 {
 
 /// For every block, the values its reverse uses from outside it.
 pub(super) fn preload(nest: &Nest, layout: &Layout, asked: &Asked) -> Preload {
-    let mut preload = Preload::new();
+    let mut preload = Preload::default();
     // Arrays that are taken back are at hand wherever they are read.
     let needs = asked.needs.iter().filter(|n| !layout.restores(nest, n.value));
     let mut work: Vec<(Value, usize)> = needs.map(|n| (n.value, n.block)).collect();

@@ -157,7 +157,7 @@ pub fn of(func: &Func, wrt: &[usize]) -> Result<Report, Diagnostic> {
     let nest = Nest::new(func, false);
     let outlined = outlined(&nest, &activity, &[]);
     let outlined = Outlined { counters: &outlined, chunks: &[], inner: &[] };
-    let (none, empty) = (Layout::default(), Preload::new());
+    let (none, empty) = (Layout::default(), Preload::default());
     let module = Module::default();
     let dry = Reverse::function(&module, &nest, &activity, &none, &empty, outlined, &by, true);
     let layout = remat::plan(&nest, &activity, &dry.asked.unwrap_or_default());

@@ -18,8 +18,9 @@ use crate::transform::activity::Activity;
 use crate::transform::copy::Copier;
 use crate::transform::emit::{accumulate, partials};
 use crate::transform::when::When;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::collections::BTreeSet;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -120,8 +121,8 @@ impl<'a> Reverse<'a> {
             outlined,
             funcs: Vec::new(),
             plans: Vec::new(),
-            told: Told::new(),
-            whole: HashSet::new(),
+            told: Told::default(),
+            whole: HashSet::default(),
         };
         reverse.scope.held.extend(given.zip(held));
         reverse.pop_record(0, End::Block);
@@ -175,7 +176,7 @@ impl<'a> Reverse<'a> {
     /// Executes an instruction of the program again.
     fn recompute(&mut self, inst: &Inst) {
         let span = self.b.span();
-        let mut map: HashMap<Value, Value> = HashMap::new();
+        let mut map: HashMap<Value, Value> = HashMap::default();
         if inst.op == Op::Load {
             map.insert(inst.args[0], self.scope.held[&inst.args[0]]);
         }

@@ -1,6 +1,6 @@
 //! Names and texts as C and Fortran take them.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use std::fmt::Write;
 
 /// Words that a name in C cannot be, or should not: keywords, and what headers and compilers define.
@@ -141,7 +141,7 @@ pub(super) struct Names {
 impl Names {
     /// For C.
     pub(super) fn of_c() -> Names {
-        Names { taken: HashSet::new(), cased: true, longest: usize::MAX }
+        Names { taken: HashSet::default(), cased: true, longest: usize::MAX }
     }
 
     /// For Fortran, which has none of these yet.

@@ -6,7 +6,7 @@
 
 use super::mirror::{self, Effect};
 use crate::jit::identity::Identity;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet as HashSet;
 use wengert_core::ir::{Block, Elem, Func, Inst, Numbering, Op, Type, Value};
 use wengert_core::ops::{ArrayOp, Check, Prim, Scalar};
 
@@ -85,7 +85,7 @@ pub(in crate::jit) fn look(
     let inst = only_loop(func)?;
     let identity = Identity::of(func);
     let body = &inst.blocks[0];
-    let (varying, changed) = (HashSet::new(), HashSet::new());
+    let (varying, changed) = (HashSet::default(), HashSet::default());
     let even = even_loop(body);
     let mut looker = Looker { func, identity, aside, varying, changed, even, pops: true };
     for (k, p) in body.params[1..].iter().enumerate() {
@@ -213,8 +213,8 @@ impl Looker<'_> {
         // What depends on elements that are read where they may have been changed.
         let mut read = Looker {
             identity: Identity::of(self.func),
-            varying: HashSet::new(),
-            changed: HashSet::new(),
+            varying: HashSet::default(),
+            changed: HashSet::default(),
             pops: false,
             ..*self
         };

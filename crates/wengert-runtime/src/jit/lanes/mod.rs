@@ -33,7 +33,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64X8, I8, I64, I64X8};
 use cranelift_codegen::ir::{self, BlockArg, InstBuilder};
 use look::{Lanes, Order};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use wengert_core::ir::{Block, Inst, Op, Type, Value};
 use wengert_core::ops::{ArrayOp, Prim, Scalar};
 
@@ -150,7 +150,7 @@ impl Emitter<'_, '_, '_> {
             self.b.ins().iadd(counter, l)
         });
         let apart = if order == Order::Up { 1 } else { -1 };
-        let values = HashMap::from([(body.params[0], Lane::Each(each, Some(apart)))]);
+        let values = HashMap::from_iter([(body.params[0], Lane::Each(each, Some(apart)))]);
         self.lockstep = Some(Lockstep {
             lanes,
             values,
