@@ -37,6 +37,8 @@ const LONG: &[Run] = &[
     ("wengert", "python", &[("WENGERT_PROGRAMS", "5000")]),
     // Random programs as generic Rust on the eager tape, against the same as Python text.
     ("wengert", "tape", &[("WENGERT_PROGRAMS", "5000")]),
+    // Examples as Rust functions in the versions of a release: debug builds have one.
+    ("wengert", "differentiable_examples", &[]),
     // Random programs as Rust text, compiled by rustc, against the interpreter.
     ("wengert-core", "rust_programs", &[("WENGERT_PROGRAMS", "1000")]),
     // Checkpoint schedules from random stored states, against all ways there are.

@@ -30,6 +30,11 @@ pub(crate) struct Leaf {
     pub(crate) diff: bool,
 }
 
+/// How programs are run: in the version for the processor. Debug builds have one version, for every processor, which takes half as
+/// long to compile.
+const FASTEST: &str = "#[inline(always)]\nfn __fastest<W: __Work>(work: W) -> W::Out {\n\
+    if ::std::cfg!(debug_assertions) { work.run() } else { ::wengert::__private::fastest(work) }\n}\n";
+
 /// The numbers and arrays among the parameters.
 pub(crate) fn leaves(signature: &Signature) -> Vec<Leaf> {
     let mut leaves = Vec::new();
@@ -88,8 +93,9 @@ pub(crate) fn module(
         "/// `{name}` and its derivatives.\n\
          #[allow(warnings, clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)]\n\
          {visibility} mod {name} {{\n\
-         use ::wengert::__private::{{Members as __Members, Within as __Within, Work as __Work, ahead as __a, fastest as __fastest}};\n\
+         use ::wengert::__private::{{Members as __Members, Within as __Within, Work as __Work, ahead as __a}};\n\
          {imports}\
+         {FASTEST}\
          const __PLACES: &str = \"{places}\";\n\
          fn __told(fault: ::std::boxed::Box<__a::Fault>) -> __a::RunError {{\n\
          __a::RunError::new(fault, ::std::file!(), __PLACES)\n}}\n{}{calls}{declared}}}\n\
