@@ -14,6 +14,7 @@ use std::mem::offset_of;
 use std::sync::atomic::{AtomicBool, AtomicI64};
 use wengert_checkpoint::Precision;
 use wengert_core::fault::{Fault, FaultKind};
+use wengert_core::span::Span;
 
 /// The state of one run.
 #[repr(C)]
@@ -201,6 +202,18 @@ impl<'p> Context<'p> {
     pub(crate) fn clear_fault(&mut self) {
         self.trail.clear();
         self.kernel_fault = None;
+    }
+
+    /// The site written last is one of a loop's function that began with a later iteration than the loop: there, iterations are
+    /// counted from it.
+    pub(crate) fn count_from(&mut self, span: Span, first: u64) {
+        let loops = &self.program.sites[self.site as usize].loops;
+        if let Some(outermost) = loops.len().checked_sub(1)
+            && loops[outermost] == span
+        {
+            let counter = &mut self.counter_storage[outermost];
+            *counter = counter.saturating_add(i64::try_from(first).unwrap_or(i64::MAX));
+        }
     }
 
     /// Moves the site written last, with its iterations, to the trail.

@@ -85,6 +85,10 @@ impl<'p> Loop<'_, 'p> {
         if let Err(status) = ran {
             // Its arrays are where nobody knows.
             self.live.clear();
+            if self.shape.counts_anew {
+                let span = self.shape.span;
+                self.context_mut().count_from(span, range.start);
+            }
             return Err(status);
         }
         self.outputs.note(&self.live);

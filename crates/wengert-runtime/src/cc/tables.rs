@@ -340,6 +340,7 @@ fields!(Shape {
     cut_apart,
     beside,
     inside,
+    counts_anew,
     span
 });
 fields!(Signature { params, results });

@@ -5,7 +5,9 @@ use super::{CompileError, abi, written};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use wengert_core::interp::MAX_CALLS;
 use wengert_core::ir::driven::{self, Driven};
-use wengert_core::ir::{Func, LoopPlan, Module, Op, Phase, Type, Value, parallel, verify};
+use wengert_core::ir::{
+    Func, LoopPlan, Module, Numbering, Op, Phase, Type, Value, parallel, verify,
+};
 use wengert_core::math;
 use wengert_core::span::Span;
 
@@ -230,6 +232,10 @@ impl<'m> Graph<'m> {
             cut_apart,
             beside,
             inside,
+            counts_anew: {
+                let mut blocks = advanced.body.insts.iter().flat_map(|inst| &inst.blocks);
+                blocks.all(|block| block.numbering == Numbering::FromStart)
+            },
             span: self.driven_at(&plan.name),
         })
     }

@@ -110,6 +110,8 @@ pub(crate) struct Shape {
     pub(crate) beside: usize,
     /// How many loops its iterations run that can be run in pieces as well.
     pub(crate) inside: usize,
+    /// Whether a range counts its iterations from where it begins.
+    pub(crate) counts_anew: bool,
     /// The loop.
     pub(crate) span: Span,
 }

@@ -94,6 +94,35 @@ fn scalars() {
     }
 }
 
+/// What goes wrong in a later piece is told with the iterations of the whole loops.
+#[test]
+fn faults() {
+    let text = "func @f(%x: f64, %w: [f64], %n: i64) -> f64 {
+           %y = for %i in 3..%n carry (%a = %x) {
+             %m = isub %n, %i
+             %b = for %j in 1..%m carry (%c = %a) {
+               %at = imul %i, %j
+               %v = load %w, %at
+               %s = sin %c
+               %d = mul %s, %v
+               yield %d
+             }
+             yield %b
+           }
+           return %y
+         }";
+    let (both, inner) = both_ways(text, &[0]);
+    for len in [40, 400, 900, 1_500] {
+        let w = vec![0.9; len];
+        let args = [Arg::F64(0.3), Arg::Array(&w), Arg::I64(80), Arg::F64(1.0)];
+        let fault = both.native(both.program(), "f.vjp", &args).0.map(|_| ()).unwrap_err();
+        assert_eq!(fault.iterations.len(), 2, "{fault:?}");
+        agree(&both, "f.vjp", &args, &BUDGETS);
+        agree(&inner, "f.vjp", &args, &BUDGETS);
+        assert_eq!(inner.native(inner.program(), "f.vjp", &args).0.unwrap_err(), fault);
+    }
+}
+
 /// Loops that end before they begin, and may be left early besides.
 #[test]
 fn no_iterations() {
