@@ -1,37 +1,9 @@
 //! The memory that a gradient takes under a budget, counted where it is allocated and seen by the kernel.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
+mod counting;
+
+use counting::{most, most_beyond};
 use wengert::{Array, Backend, Function, Invert, Options};
-
-/// Counts bytes that are allocated, and the most there were.
-struct Counting;
-
-static NOW: AtomicUsize = AtomicUsize::new(0);
-static MOST: AtomicUsize = AtomicUsize::new(0);
-
-fn more(bytes: usize) {
-    let now = NOW.fetch_add(bytes, Ordering::Relaxed) + bytes;
-    MOST.fetch_max(now, Ordering::Relaxed);
-}
-
-// SAFETY: everything is left to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        more(layout.size());
-        // SAFETY: as the caller promises.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        NOW.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: as the caller promises.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
 
 /// The most memory of this process that was resident, in bytes, where the kernel tells.
 fn resident() -> Option<u64> {
@@ -52,18 +24,6 @@ fn within_the_budget() {
     arrays_in_three_mebibytes();
     a_plate_in_256_mebibytes();
     taken_back();
-}
-
-/// The most bytes that were allocated while something ran, beyond those before.
-fn most(run: impl FnOnce()) -> u64 {
-    let before = NOW.load(Ordering::Relaxed);
-    most_beyond(before, run)
-}
-
-fn most_beyond(before: usize, run: impl FnOnce()) -> u64 {
-    MOST.store(NOW.load(Ordering::Relaxed), Ordering::Relaxed);
-    run();
-    (MOST.load(Ordering::Relaxed) - before) as u64
 }
 
 fn ten_million_iterations_in_one_mebibyte() {
@@ -107,7 +67,7 @@ fn a_plate_in_256_mebibytes() {
     // What it takes to compile.
     gradient(1);
     forget_resident();
-    let (seen, before) = (resident(), NOW.load(Ordering::Relaxed));
+    let (seen, before) = (resident(), counting::now());
     let (mut tape, mut done) = (0, None);
     let allocated = most_beyond(before, || {
         let stats = gradient(n);
@@ -166,7 +126,7 @@ fn arrays_in_three_mebibytes() {
     gradient(1);
     let least = most(|| _ = gradient(1));
     // Storage that is kept for the next run counts.
-    let before = NOW.load(Ordering::Relaxed);
+    let before = counting::now();
     for n in [300, 1000, 3000] {
         let (mut again, mut tape) = (0, 0);
         let allocated = most_beyond(before, || (again, tape) = gradient(n)) + tape - least;
