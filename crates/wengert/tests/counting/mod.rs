@@ -28,18 +28,18 @@ unsafe impl GlobalAlloc for Counting {
 static COUNTING: Counting = Counting;
 
 /// How many are allocated.
-pub fn now() -> usize {
+pub(crate) fn now() -> usize {
     NOW.load(Ordering::Relaxed)
 }
 
 /// The most that were while something ran, beyond so many.
-pub fn most_beyond(before: usize, run: impl FnOnce()) -> u64 {
+pub(crate) fn most_beyond(before: usize, run: impl FnOnce()) -> u64 {
     MOST.store(now(), Ordering::Relaxed);
     run();
     (MOST.load(Ordering::Relaxed) - before) as u64
 }
 
 /// The most that were while something ran, beyond those before.
-pub fn most(run: impl FnOnce()) -> u64 {
+pub(crate) fn most(run: impl FnOnce()) -> u64 {
     most_beyond(now(), run)
 }
