@@ -37,6 +37,10 @@ class Differentiable(Caller):
         # For arguments made of parts: by what they are made of.
         self._flats = {}
 
+    def _run_as(self, options):
+        """The same function, run with these options as well."""
+        return Differentiable(self.python, {**self.options, **options}, self._text)
+
     def _with_trees(self, args):
         from . import _trees
 
@@ -137,7 +141,7 @@ def differentiable(function=None, /, **options):
     if function is None:
         return functools.partial(differentiable, **options)
     if isinstance(function, Differentiable):
-        return Differentiable(function.python, {**function.options, **options}, function._text)
+        return function._run_as(options)
     if isinstance(function, staticmethod):
         return staticmethod(differentiable(function.__func__, **options))
     if isinstance(function, types.MethodType):
@@ -184,6 +188,9 @@ class FromText(Differentiable):
         self._parts, self._captured, self._namespace = parts, captured, namespace
         self._made = None
         self._flats = {}
+
+    def _run_as(self, options):
+        return FromText(self.__name__, self._parts, self._captured, {**self.options, **options}, self._namespace)
 
     @functools.cached_property
     def python(self):
