@@ -6,7 +6,7 @@ import pkgutil
 import re
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, ecosystem
 
 import wengert
 
@@ -16,6 +16,8 @@ FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 @pytest.mark.parametrize("name", [m for m in MODULES if m.split(".")[-1] not in ("_wengert", "__main__")])
 def test_docstrings(name):
+    if name in ("wengert.jax", "wengert.torch"):
+        ecosystem(name.removeprefix("wengert."))
     failed, _ = doctest.testmod(importlib.import_module(name), optionflags=FLAGS)
     assert failed == 0
 

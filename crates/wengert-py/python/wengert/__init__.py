@@ -17,7 +17,10 @@ and have the same bits on every backend, with every number of threads and in eve
 - :func:`batch`: many runs at once
 - :func:`check`, :func:`plan`, :func:`show`, :func:`explain`, :func:`doctor`: what happens, and why
 - :class:`Error` and its subclasses: what can go wrong
+- :mod:`wengert.jax`, :mod:`wengert.torch`: functions for JAX and for PyTorch
 """
+
+import importlib
 
 from ._derivatives import (
     Batch,
@@ -79,3 +82,10 @@ __all__ = [
     "value_and_grad",
     "vjp",
 ]
+
+
+def __getattr__(name):
+    # Imported when they are asked for: they import what they are for.
+    if name in ("jax", "torch"):
+        return importlib.import_module(f"wengert.{name}")
+    raise AttributeError(f"module 'wengert' has no attribute {name!r}")

@@ -199,7 +199,7 @@ def answered(task, of, fixed, operands, by=(), along=(), flags=(), size=0):
     args, more = merged(fixed, operands[:count]), list(operands[count:])
     by, along = [free[k] for k in by], [free[k] for k in along]
     weights = len(of.floats) if task in ("pull", "second") else 0
-    more[:weights] = [_weight(x, dtype_of(of.types[k])) for x, k in zip(more, of.floats)]
+    more[:weights] = [_weight(x, dtype_of(of.types[k])) for x, k in zip(more[:weights], of.floats)]
     about = ()
     if flags:
         rest = iter(flags)

@@ -65,7 +65,12 @@ def _shared(value, name):
             "a tensor that PyTorch differentiates by: its graph would end here",
             "`wengert.torch.function(f)` is a function for PyTorch; or pass `x.detach()`",
         )
-    if value.__dlpack_device__()[0] not in _READABLE:
+    try:
+        device, _ = value.__dlpack_device__()
+    except ValueError:
+        # What DLPack does not know.
+        device = None
+    if device not in _READABLE:
         what = f"in the memory of `{getattr(value, 'device', 'another device')}`: programs run on the processor"
         raise _refused(name, what, "move it there, as in `x.cpu()` or `jax.device_get(x)`")
     try:

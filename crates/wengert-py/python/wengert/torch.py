@@ -1,8 +1,14 @@
 """Wengert's functions in PyTorch programs: ``wengert.torch.function(f)`` is a function of tensors that autograd goes through.
 
->>> import wengert.torch  # doctest: +SKIP
->>> newton = wengert.torch.function(root)  # doctest: +SKIP
->>> newton(torch.tensor(2.0, requires_grad=True), 1.0).backward()  # doctest: +SKIP
+>>> import torch, wengert.torch
+>>> def root(a, x):
+...     while abs(x * x - a) > 1e-12:
+...         x = x - (x * x - a) / (2 * x)
+...     return x
+>>> a = torch.tensor(4.0, dtype=torch.float64, requires_grad=True)
+>>> wengert.torch.function(root)(a, 1.0).backward()
+>>> a.grad
+tensor(0.2500, dtype=torch.float64)
 
 Autograd sees five functions, each a call into compiled code: the function (:class:`_Call`), its value and gradient (:class:`_Gradient`, of
 functions of one float), tangents (:class:`_Push`), adjoints (:class:`_Pull`), and how adjoints change along a direction
@@ -21,7 +27,7 @@ import torch
 from . import _trees
 from ._derivatives import _function
 from ._errors import refused
-from ._parts import Parts, answered, example, rank_of
+from ._parts import Parts, answered, example
 
 __all__ = ["Function", "function"]
 
@@ -94,8 +100,8 @@ def _kind(x):
 
 
 def _example(tensor):
-    dtype = np.asarray(torch.zeros((), dtype=_computed(tensor.dtype))).dtype
-    return example(dtype, tensor.dim())
+    # Elements go by one name here and there; of a tensor that is traced they cannot be looked at.
+    return example(np.dtype(str(_computed(tensor.dtype)).removeprefix("torch.")), tensor.dim())
 
 
 def _computed(dtype):
@@ -165,7 +171,7 @@ class _Asked:
     def dot(self, found, tangent):
         """The sum of products, of each member."""
         product = found * tangent
-        return product.flatten(1).sum(1) if self.flags else product.sum()
+        return product.reshape(self.size, -1).sum(1) if self.flags else product.sum()
 
 
 def _members(function):
@@ -371,14 +377,15 @@ class _Push(_Operation):
 
 def _twice(asked, args, by, tangents, along, directions):
     """The second derivatives of the float results along two directions: of each element, a product with its own Hessian."""
-    outs = [x for x, kind in zip(_Call.apply(dataclasses.replace(asked, flags=asked.flags[: asked.count]), *args), asked.of.types) if x.is_floating_point()]
-    lead = 1 if asked.flags else 0
+    of = dataclasses.replace(asked, flags=asked.flags[: asked.count])
+    outs = [x for x in _Call.apply(of, *args) if x.is_floating_point()]
+    members = asked.size if asked.flags else 1
     found = []
     for k, out in enumerate(outs):
         elements = []
-        for e in range(out[0].numel() if lead else out.numel()):
+        for e in range(out.numel() // members):
             weights = [torch.zeros_like(x) for x in outs]
-            (weights[k].flatten(1)[:, e] if lead else weights[k].view(-1)[e]).fill_(1.0)
+            weights[k].view(members, -1)[:, e] = 1.0
             more = [*weights, *tangents]
             products = _Second.apply(asked.with_more(asked.count, len(more)), along, by, *args, *more)
             elements.append(functools.reduce(torch.add, [asked.dot(x, d) for x, d in zip(products, directions)]))
