@@ -78,6 +78,11 @@ class Differentiable(Caller):
     def __repr__(self):
         return f"<differentiable {self.__module__}.{self.__qualname__}>"
 
+    def _repr_html_(self):
+        from . import _display
+
+        return _display.program(self)
+
     def __reduce__(self):
         found = sys.modules.get(self.__module__)
         for part in self.__qualname__.split("."):

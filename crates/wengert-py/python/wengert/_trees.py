@@ -273,3 +273,11 @@ def flat(function, args):
     return found, structures, parts
 
 
+def first(value, name):
+    """The first member of an argument of which every part has one value per member."""
+    structure = of(value, name)
+    try:
+        return rebuilt(structure, iter([np.asarray(leaf)[0] for leaf in leaves(value, structure)]))
+    except IndexError:
+        help = "every part has one more axis, the first, or leave the argument out of `over`"
+        raise _refused(name, "has a part that is one number for all members", help) from None

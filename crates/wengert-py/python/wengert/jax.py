@@ -6,8 +6,8 @@
 ...         x = x - (x * x - a) / (2 * x)
 ...     return x
 >>> slope = jax.jit(jax.grad(wengert.jax.function(root)))
->>> print(slope(4.0, 1.0))
-0.25
+>>> print(f"{slope(4.0, 1.0):.5f}")
+0.25000
 
 JAX sees five operations, each a call into compiled code: the function (``call``), its value and gradient (``grad``, of functions of one
 float), tangents (``push``), adjoints (``pull``), and how adjoints change along a direction (``second``). Their rules are written in terms
