@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import _options
+from . import _options, _trees
 from ._errors import refused
 from ._function import Differentiable, differentiable
 from ._progress import shown_while
@@ -369,23 +369,28 @@ def linearize(f, /, *args, wrt=None, **kwargs):
         )
     name = name_of(f, 0 if wrt is None else wrt)
     given = {key: kwargs.pop(key) for key in list(kwargs) if key in _options.NAMES and key not in names}
-    program, args, options = _call(f, args, kwargs, given)
+    _, args, options = _call(f, args, kwargs, given)
+    if _trees.is_tree(args[names.index(name)]):
+        message = f"`{name}` is made of parts, and a linear operator is by one number or array"
+        raise refused("argument-type", message, "pass the part it is by as an argument of its own")
     value = f(*args)
     if not _is_float(value):
         message = f"`{f.__name__}` returns {'several values' if isinstance(value, tuple) else 'no float'}"
         raise refused("not-a-scalar", message, "a linear operator is of one float or one array of floats")
-    at = np.asarray(args[names.index(name)], dtype=float)
-    shape_in, shape_out = at.shape, np.shape(value)
+    at = At(f, args, name)
+    (own,) = at.by
+    point = np.asarray(args[names.index(name)], dtype=float)
+    shape_in, shape_out = point.shape, np.shape(value)
 
     def along(v):
         v = np.asarray(v, dtype=float).reshape(shape_in)
-        _, tangents = program.jvp(args, {name: v if shape_in else float(v)}, options)
+        _, tangents = at.program.jvp(at.args, {own: v if shape_in else float(v)}, options)
         return np.ravel(tangents[0])
 
     def back(u):
         u = np.asarray(u, dtype=float).reshape(shape_out)
-        _, adjoints = program.vjp(args, [u if shape_out else float(u)], [name], options)
-        return np.ravel(adjoints[name])
+        _, adjoints = at.program.vjp(at.args, [u if shape_out else float(u)], [own], options)
+        return np.ravel(adjoints[own])
 
     sizes = (int(np.prod(shape_out)), int(np.prod(shape_in)))
     operator = LinearOperator(sizes, matvec=along, rmatvec=back, dtype=float)

@@ -19,13 +19,9 @@ def argument(value, name):
     """A Python number, an array of one of the four kinds in order, or a ``numpy.float32``."""
     if isinstance(value, (dict, tuple)) or hasattr(type(value), "__dataclass_fields__"):
         kind = {dict: "dictionary", tuple: "tuple"}.get(type(value), type(value).__name__)
-        raise IsTree(
-            f"error[argument-type]: `{name}` is a `{kind}`, which only functions, `grad` and `value_and_grad` take\n"
-            "  = help: pass its parts",
-            "argument-type",
-            f"`{name}` is a `{kind}`, which only functions, `grad` and `value_and_grad` take",
-            "pass its parts",
-        )
+        message = f"`{name}` is a `{kind}`, where a number or an array is needed"
+        help = "pass its parts one by one"
+        raise IsTree(f"error[argument-type]: {message}\n  = help: {help}", "argument-type", message, help)
     if isinstance(value, np.generic):
         return _scalar(value, name)
     if isinstance(value, numbers.Integral):
