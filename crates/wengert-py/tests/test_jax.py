@@ -316,6 +316,20 @@ def test_errors(double):
         jax.jit(root)(2.0, 1.0)
 
 
+def test_arrays_of_jax_are_arguments_and_are_not_copied(double, monkeypatch):
+    x = jnp.linspace(0.0, 1.0, 1000).reshape(10, 100)
+    assert wengert._wengert.address(x) == x.unsafe_buffer_pointer()
+    assert wengert.differentiable(lambda x: np.sum(x))(x) == pytest.approx(500.0)
+    from wengert import _parts
+
+    seen = []
+    before = _parts.Parts.gradient
+    monkeypatch.setattr(_parts.Parts, "gradient", lambda s, by, args, *m: seen.extend(args) or before(s, by, args, *m))
+    f = wengert.jax.function(lambda x: np.sum(x * x))
+    jax.grad(f)(x)
+    assert seen.pop().ctypes.data == x.unsafe_buffer_pointer()
+
+
 def test_large_arrays_within_jit(double):
     total = wengert.jax.function(lambda x, y: np.sum(x * y))
     x = jnp.linspace(0.0, 1.0, 3_000_000)

@@ -82,7 +82,7 @@ class AdjointNorms:
         self.name, self.line, self.iterations, self.norms = name, line, iterations, norms
 
     def __repr__(self):
-        lines = [f"adjoints along the loop of line {self.line} of {self.name}, {len(self.iterations)} iterations of it"]
+        lines = [f"adjoints along the loop of line {self.line} of {self.name}, at {len(self.iterations)} iterations"]
         for name, norms in self.norms.items():
             lines.append(f"  {name:<12} first {norms[0]:.3e}, last {norms[-1]:.3e}, largest {np.max(norms):.3e}")
         return "\n".join(lines)

@@ -139,7 +139,7 @@ def _listed(x):
 def _operand(x, name):
     """What JAX computes with: an array, or what stands for one."""
     try:
-        x = jnp.asarray(x)
+        x = x if isinstance(x, jax.Array) else jnp.asarray(x)
     except TypeError as error:
         raise refused("argument-type", f"an argument of `{name}` is nothing JAX knows", str(error)) from None
     if jnp.issubdtype(x.dtype, jnp.complexfloating) or jax.dtypes.issubdtype(x.dtype, jax.dtypes.extended):
@@ -211,7 +211,8 @@ def _made(task):
     made.multiple_results = True
 
     def run(*operands, **p):
-        # Outside of `jit`: called at once, and errors are the function's own.
+        # Outside of `jit`: called at once, and errors are the function's own. Numbers may be Python's.
+        operands = [x if hasattr(x, "shape") else jnp.asarray(x) for x in operands]
         return [jnp.asarray(x) for x in _host(task, _avals(task, operands, p), p, *operands)]
 
     def abstract(*operands, **p):
