@@ -1,12 +1,12 @@
 """Functions of the package in JAX programs. Run where JAX is installed; see `conftest.ecosystem`."""
 
 import dataclasses
-import math
 import pickle
 
 import numpy as np
 import pytest
 from conftest import ecosystem
+from programs import both, heat, root, swing
 
 jax = ecosystem("jax")
 import jax.numpy as jnp  # noqa: E402
@@ -32,15 +32,6 @@ def double():
     jax.config.update("jax_enable_x64", before)
 
 
-@wengert.differentiable
-def swing(angle, length, steps):
-    x, v = angle, 0.0
-    for step in range(steps):
-        v -= 9.81 / length * math.sin(x) * 0.01
-        x += v * 0.01
-    return x
-
-
 def swing_in_jax(angle, length, steps):
     def body(_, state):
         x, v = state
@@ -48,17 +39,6 @@ def swing_in_jax(angle, length, steps):
         return x + v * 0.01, v
 
     return jax.lax.fori_loop(0, steps, body, (angle, jnp.zeros_like(angle)))[0]
-
-
-@wengert.differentiable
-def heat(u, k, n):
-    for step in range(n):
-        left = u[0]
-        for i in range(1, len(u) - 1):
-            here = u[i]
-            u[i] = here + k * (left - 2 * here + u[i + 1]) * (1.0 + 0.1 * here)
-            left = here
-    return u
 
 
 def heat_in_jax(u, k, n):
@@ -71,24 +51,8 @@ def heat_in_jax(u, k, n):
     return u
 
 
-@wengert.differentiable
-def both(x, k):
-    total, count = 0.0, 0
-    for i in range(len(x)):
-        total += k * x[i] * x[i] * math.sin(x[i])
-        count += 1
-    return total, k * x * x, count
-
-
 def both_in_jax(x, k):
     return jnp.sum(k * x * x * jnp.sin(x)), k * x * x, len(x)
-
-
-@wengert.differentiable
-def root(a, x):
-    while abs(x * x - a) > 1e-6:
-        x = x - (x * x - a) / (2 * x)
-    return x
 
 
 U = np.array([1.0, 0.3, 0.5, 0.9])

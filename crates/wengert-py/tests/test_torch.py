@@ -1,12 +1,12 @@
 """Functions of the package in PyTorch programs. Run where PyTorch is installed; see `conftest.ecosystem`."""
 
 import dataclasses
-import math
 import pickle
 
 import numpy as np
 import pytest
 from conftest import ecosystem
+from programs import both, heat, root, swing
 
 torch = ecosystem("torch")
 from torch.autograd import gradcheck, gradgradcheck  # noqa: E402
@@ -16,32 +16,12 @@ import wengert  # noqa: E402
 import wengert.torch  # noqa: E402
 
 
-@wengert.differentiable
-def swing(angle, length, steps):
-    x, v = angle, 0.0
-    for step in range(steps):
-        v -= 9.81 / length * math.sin(x) * 0.01
-        x += v * 0.01
-    return x
-
-
 def swing_in_torch(angle, length, steps):
     x, v = angle, 0.0
     for step in range(steps):
         v = v - 9.81 / length * torch.sin(x) * 0.01
         x = x + v * 0.01
     return x
-
-
-@wengert.differentiable
-def heat(u, k, n):
-    for step in range(n):
-        left = u[0]
-        for i in range(1, len(u) - 1):
-            here = u[i]
-            u[i] = here + k * (left - 2 * here + u[i + 1]) * (1.0 + 0.1 * here)
-            left = here
-    return u
 
 
 def heat_in_torch(u, k, n):
@@ -53,22 +33,6 @@ def heat_in_torch(u, k, n):
             u[i] = here + k * (left - 2 * here + u[i + 1]) * (1.0 + 0.1 * here)
             left = here
     return torch.stack(u)
-
-
-@wengert.differentiable
-def both(x, k):
-    total, count = 0.0, 0
-    for i in range(len(x)):
-        total += k * x[i] * x[i] * math.sin(x[i])
-        count += 1
-    return total, k * x * x, count
-
-
-@wengert.differentiable
-def root(a, x):
-    while abs(x * x - a) > 1e-12:
-        x = x - (x * x - a) / (2 * x)
-    return x
 
 
 def tensor(x, dtype=torch.float64, requires_grad=False):
@@ -195,7 +159,7 @@ def test_derivatives_of_derivatives():
         found.append((first, second))
     near(found[0], found[1])
     a = tensor(2.0, requires_grad=True)
-    (first,) = torch.autograd.grad(wengert.torch.function(root)(a, 1.0), a, create_graph=True)
+    (first,) = torch.autograd.grad(wengert.torch.function(root)(a, 1.0, 1e-12), a, create_graph=True)
     (second,) = torch.autograd.grad(first, a, create_graph=True)
     np.testing.assert_allclose([first.item(), second.item()], [0.5 / 2**0.5, -0.25 / 2**1.5], rtol=1e-9)
     with pytest.raises(wengert.ArgumentError, match="third derivatives"):
@@ -281,6 +245,17 @@ def test_a_model_is_trained():
         optimiser.step()
         losses.append(loss.item())
     assert losses[-1] < 1e-3 * losses[0]
+
+
+def test_compiled_programs_leave_it_as_it_is():
+    f = wengert.torch.function(swing)
+    of = lambda a: torch.sin(f(torch.cos(a), 1.3, 5))
+    found = []
+    for g in (of, torch.compile(of, backend="eager")):
+        a = tensor(0.3, requires_grad=True)
+        g(a).backward()
+        found.append(a.grad.item())
+    assert found[0] == found[1]
 
 
 def test_errors():

@@ -343,21 +343,7 @@ class _Push(_Operation):
 
     @staticmethod
     def backward(ctx, *adjoints):
-        asked, (by,) = ctx.asked, ctx.given
-        operands, outs = ctx.saved_tensors[: ctx.kept], ctx.saved_tensors[ctx.kept :]
-        args, tangents = operands[: asked.count], operands[asked.count :]
-        weights, found = _zeros(adjoints, outs), {}
-        needed = _Push.needed(ctx)
-        if any(k >= asked.count for k in needed):
-            back = _Pull.apply(asked.with_more(asked.count, len(weights)), by, *args, *weights)
-            found |= {k: asked.own(x, k) for k, x in enumerate(back, asked.count)}
-        at = tuple(k for k in needed if k < asked.count)
-        if at:
-            directions = [asked.spread(t, k) for k, t in enumerate(tangents, asked.count)]
-            more = [*weights, *directions]
-            back = _Second.apply(asked.with_more(asked.count, len(more)), at, by, *args, *more)
-            found |= {k: asked.own(x, k) for k, x in zip(at, back)}
-        return _Push.returned(ctx, found)
+        return _back_through(ctx, _Push, _Pull, adjoints, lambda tangents, weights: [*weights, *tangents])
 
     @staticmethod
     def jvp(ctx, _, __, *moved):
@@ -373,6 +359,25 @@ class _Push(_Operation):
             tangents = [asked.spread(t, k) for k, t in enumerate(tangents, asked.count)]
             changes = [_sum(a, b) for a, b in zip(changes, _twice(asked, args, by, tangents, along, directions))]
         return tuple(changes)
+
+
+def _back_through(ctx, own, transposed, adjoints, ordered):
+    """Adjoints of the operands of what is linear in those after the arguments; ``ordered`` puts these and what is given by its results in the
+    order of weights and directions."""
+    asked, (by,) = ctx.asked, ctx.given
+    operands, outs = ctx.saved_tensors[: ctx.kept], ctx.saved_tensors[ctx.kept :]
+    args, needed, found = operands[: asked.count], own.needed(ctx), {}
+    given = _zeros(adjoints, outs)
+    if any(k >= asked.count for k in needed):
+        back = transposed.apply(asked.with_more(asked.count, len(given)), by, *args, *given)
+        found |= {k: asked.own(x, k) for k, x in enumerate(back, asked.count)}
+    at = tuple(k for k in needed if k < asked.count)
+    if at:
+        linear = [asked.spread(x, k) for k, x in enumerate(operands[asked.count :], asked.count)]
+        more = ordered(linear, given)
+        back = _Second.apply(asked.with_more(asked.count, len(more)), at, by, *args, *more)
+        found |= {k: asked.own(x, k) for k, x in zip(at, back)}
+    return own.returned(ctx, found)
 
 
 def _twice(asked, args, by, tangents, along, directions):
@@ -409,20 +414,7 @@ class _Pull(_Operation):
 
     @staticmethod
     def backward(ctx, *adjoints):
-        asked, (by,) = ctx.asked, ctx.given
-        operands, outs = ctx.saved_tensors[: ctx.kept], ctx.saved_tensors[ctx.kept :]
-        args, weights = operands[: asked.count], operands[asked.count :]
-        tangents, found = _zeros(adjoints, outs), {}
-        needed = _Pull.needed(ctx)
-        if any(k >= asked.count for k in needed):
-            back = _Push.apply(asked.with_more(asked.count, len(tangents)), by, *args, *tangents)
-            found |= {k: asked.own(x, k) for k, x in enumerate(back, asked.count)}
-        at = tuple(k for k in needed if k < asked.count)
-        if at:
-            more = [*(asked.spread(w, k) for k, w in enumerate(weights, asked.count)), *tangents]
-            back = _Second.apply(asked.with_more(asked.count, len(more)), at, by, *args, *more)
-            found |= {k: asked.own(x, k) for k, x in zip(at, back)}
-        return _Pull.returned(ctx, found)
+        return _back_through(ctx, _Pull, _Push, adjoints, lambda weights, tangents: [*weights, *tangents])
 
     @staticmethod
     def jvp(ctx, _, __, *moved):
