@@ -90,6 +90,29 @@ def test_adjoints_of_arguments_made_of_parts():
     assert wengert.adjoint_norms(f, {"x": 3.0, "k": 2.0}, 3).norms["x"].tolist() == [8.0, 4.0, 2.0]
 
 
+def test_what_loops_carry():
+    def walk(x, n):
+        total, pair = 0, (x, 1.0)
+        for i in range(n):
+            a, b = pair
+            total += 2.0 * a
+            pair = (0.5 * a, b)
+        return total
+
+    # It begins as a whole number; and tuples are told of.
+    found = wengert.adjoint_norms(walk, 1.0, 3)
+    assert found.norms["total"].tolist() == [1.0, 1.0, 1.0] and list(found.norms) == ["total"]
+    assert found.left_out == ["pair"] and "because they are tuples: pair" in str(found)
+
+    def narrow(x, n):
+        for i in range(n):
+            x *= 2.0
+        return np.sum(x)
+
+    found = wengert.adjoint_norms(narrow, np.ones(4, np.float32), 2)
+    assert found.norms["x"].tolist() == [8.0, 4.0]
+
+
 def test_adjoints_that_there_are_not():
     with pytest.raises(wengert.ArgumentError, match="runs no loop"):
         wengert.adjoint_norms(lambda x: x * x, 1.0)

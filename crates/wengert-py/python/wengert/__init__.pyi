@@ -63,6 +63,7 @@ class AdjointNorms:
     line: int
     iterations: NDArray[np.int64]
     norms: dict[str, NDArray[Any]]
+    left_out: list[str]
 
 class Report:
     passes: bool

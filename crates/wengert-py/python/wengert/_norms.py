@@ -12,8 +12,9 @@ import numpy as np
 from . import _options, _trees
 from ._derivatives import _function, value_and_grad
 from ._errors import refused
-from ._parts import is_float
+from ._parts import dtype_of, is_float
 from ._source import Collected
+from ._wrt import At
 
 # Bytes that adjoints may take.
 MOST_BYTES = 64 * 2**20
@@ -54,37 +55,52 @@ def adjoint_norms(f, /, *args, line=None, most=500, **kwargs):
     if not any(counts):
         raise refused("no-loop", f"`{f.__name__}` runs no loop with these arguments", "adjoints are looked at along a loop")
     count, loop = max(zip(counts, loops), key=lambda both: both[0])
-    before = _Probed(f, loop.before())
-    values = before(*args)
-    values = values if isinstance(values, tuple) else (values,)
-    parts = _trees.flat(f, args)[2]
-    flat = _trees.flat(before, args)[0]
-    kinds = flat.program().result_types(tuple(parts))
-    carried = [(n, v) for n, v, kind in zip(loop.names, values, kinds) if is_float(kind)]
-    if not carried:
+    kinds, left_out = _kinds(f, loop, args)
+    if not kinds:
         raise refused("no-loop", f"the loop of line {loop.at} carries no floats", "there are no adjoints along it")
-    size = sum(np.asarray(v).nbytes for _, v in carried)
+    values = _Probed(f, loop.returning(kinds, loop.index))(*args)
+    values = values if isinstance(values, tuple) else (values,)
+    carried = [(n, np.asarray(v, dtype_of(kind))) for (n, kind), v in zip(kinds.items(), values)]
+    size = sum(v.nbytes for _, v in carried)
     most = max(1, min(most, MOST_BYTES // max(size, 1)))
     every = -(-count // most)
     points = -(-count // every)
-    probes = [np.zeros((points, *np.shape(v)), np.asarray(v).dtype) for _, v in carried]
-    probed = _Probed(f, loop.probed([(n, np.ndim(v)) for n, v in carried], every))
+    probes = [np.zeros((points, *v.shape), v.dtype) for _, v in carried]
+    probed = _Probed(f, loop.probed([(n, v.ndim) for n, v in carried], every))
     by = tuple(_probe(n) for n, _ in carried)
     value, found = value_and_grad(probed, by, **given)(*args, *probes)
     norms = {n: np.sqrt(np.sum(np.square(x.reshape(points, -1)), axis=1)) for (n, _), x in zip(carried, found)}
-    return AdjointNorms(f.__name__, loop.at, np.arange(points) * every, norms)
+    return AdjointNorms(f.__name__, loop.at, np.arange(points) * every, norms, left_out)
+
+
+def _kinds(f, loop, args):
+    """The types of the floats that a loop carries, and the names of tuples, which are not looked at."""
+    kinds, left_out = {}, []
+    for name in loop.names:
+        # As they are after it: what begins as a whole number may go on as a float.
+        after = _Probed(f, loop.returning([name], loop.index + 1))
+        at = At(after, args)
+        found = at.program.result_types(at.args)
+        if len(found) != 1:
+            left_out.append(name)
+        elif is_float(found[0]):
+            kinds[name] = found[0]
+    return kinds, left_out
 
 
 class AdjointNorms:
-    """How large adjoints are along a loop: ``iterations``, and ``norms`` by variable. Made by :func:`adjoint_norms`."""
+    """How large adjoints are along a loop: ``iterations``, and ``norms`` by variable. Made by :func:`adjoint_norms`. Variables that are tuples
+    are ``left_out``."""
 
-    def __init__(self, name, line, iterations, norms):
-        self.name, self.line, self.iterations, self.norms = name, line, iterations, norms
+    def __init__(self, name, line, iterations, norms, left_out):
+        self.name, self.line, self.iterations, self.norms, self.left_out = name, line, iterations, norms, left_out
 
     def __repr__(self):
         lines = [f"adjoints along the loop of line {self.line} of {self.name}, at {len(self.iterations)} iterations"]
         for name, norms in self.norms.items():
             lines.append(f"  {name:<12} first {norms[0]:.3e}, last {norms[-1]:.3e}, largest {np.max(norms):.3e}")
+        if self.left_out:
+            lines.append(f"  not looked at, because they are tuples: {', '.join(self.left_out)}")
         return "\n".join(lines)
 
     def _repr_svg_(self):
@@ -135,16 +151,17 @@ class _Loop:
         tree = copy.deepcopy(self.tree)
         return tree, tree.body[self.index]
 
-    def before(self):
-        """What is carried, as it is before the loop."""
+    def returning(self, names, end):
+        """What these stand for before a statement of the function."""
         tree, _ = self._changed()
-        tree.body[self.index :] = ast.parse(f"return {', '.join(self.names) or '0'}").body
+        kept = [_Returns("break").visit(node) if k == self.index else node for k, node in enumerate(tree.body[:end])]
+        tree.body = [*kept, *ast.parse(f"return {', '.join(names)}").body]
         return tree
 
     def counting(self):
         """How often the loop runs."""
         tree, loop = self._changed()
-        loop = _Returns().visit(loop)
+        loop = _Returns(f"return {_COUNT}").visit(loop)
         loop.body[:0] = ast.parse(f"{_COUNT} = {_COUNT} + 1").body
         tree.body[self.index :] = [*ast.parse(f"{_COUNT} = 0").body, loop, *ast.parse(f"return {_COUNT}").body]
         return tree
@@ -165,10 +182,13 @@ class _Loop:
 
 
 class _Returns(ast.NodeTransformer):
-    """Returns within a loop give the count."""
+    """Returns within a loop as another statement."""
+
+    def __init__(self, instead):
+        self.instead = instead
 
     def visit_Return(self, node):
-        return ast.parse(f"return {_COUNT}").body[0]
+        return ast.parse(self.instead).body[0]
 
     def visit_FunctionDef(self, node):
         return node
