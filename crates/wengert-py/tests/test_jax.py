@@ -318,3 +318,23 @@ def test_arguments_by_name_and_pickling():
     f = pickle.loads(pickle.dumps(wengert.jax.function(swing, memory="1kB")))
     assert f(0.5, steps=3, length=1.0) == wengert.jax.function(swing)(0.5, 1.0, 3)
     assert f.function.options == {"memory": "1kB"} and f.__name__ == "swing"
+
+
+@wengert.jax.function
+def decorated(x, n):
+    for i in range(n):
+        x = x * x
+    return x
+
+
+def test_decorators():
+    @wengert.jax.function(max_iterations=5)
+    def f(x, n):
+        for i in range(n):
+            x = x * x
+        return x
+
+    assert float(jax.grad(f)(2.0, 3)) == 8 * 2.0**7
+    assert float(jax.grad(decorated)(2.0, 3)) == 8 * 2.0**7
+    assert float(pickle.loads(pickle.dumps(decorated))(2.0, 3)) == 256.0
+    assert f.function.options == {"max_iterations": 5}

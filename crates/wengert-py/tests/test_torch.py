@@ -276,3 +276,23 @@ def test_within_no_grad_and_pickling():
     with torch.no_grad():
         assert not f(A.clone().requires_grad_(), steps=3, length=1.0).requires_grad
     assert f.function.options == {"memory": "1kB"} and f.__name__ == "swing"
+
+
+@wengert.torch.function
+def decorated(x, n):
+    for i in range(n):
+        x = x * x
+    return x
+
+
+def test_decorators():
+    @wengert.torch.function(max_iterations=5)
+    def f(x, n):
+        for i in range(n):
+            x = x * x
+        return x
+
+    assert float(torch.func.grad(f)(tensor(2.0), 3)) == 8 * 2.0**7
+    assert float(torch.func.grad(decorated)(tensor(2.0), 3)) == 8 * 2.0**7
+    assert float(pickle.loads(pickle.dumps(decorated))(2.0, 3)) == 256.0
+    assert f.function.options == {"max_iterations": 5}

@@ -33,7 +33,7 @@ from ._parts import Parts, answered, dtype_of, example, merged, rank_of
 __all__ = ["Function", "function"]
 
 
-def function(f, result=None, double=False, **options):
+def function(f=None, result=None, double=False, **options):
     """A function for JAX programs, of the same arguments: numbers, arrays, and tuples, dictionaries and dataclasses of them.
 
     It works under ``jit``, ``vmap``, ``grad``, ``value_and_grad``, ``jvp``, ``jacfwd``, ``jacrev`` and ``hessian``, in any order, up to second
@@ -42,13 +42,17 @@ def function(f, result=None, double=False, **options):
 
     Under ``jit`` JAX asks for the shape of a result before there is one. That of a float is known. That of an array is found by running the
     function on ones, once for arguments of these shapes; where this fails, ``result`` gives it: a ``jax.ShapeDtypeStruct``, or what else has
-    ``shape`` and ``dtype``, for each result; or a function of the arguments that gives this. A result of another shape is an error, never another number.
+    ``shape`` and ``dtype``, for each result; or a function of the arguments that gives this. A result of another shape is an error, never
+    another number.
 
     It computes in the precision of its arguments, which in JAX is single unless ``jax_enable_x64`` is on. With ``double=True`` it computes in double
     precision in any case, and what JAX cannot hold is rounded when it comes back.
 
-    ``options`` are those of :func:`wengert.differentiable`.
+    ``options`` are those of :func:`wengert.differentiable`, and as that it decorates: ``@wengert.jax.function`` or
+    ``@wengert.jax.function(double=True)``.
     """
+    if f is None:
+        return functools.partial(function, result=result, double=double, **options)
     return Function(f, result, double, options)
 
 
@@ -59,13 +63,12 @@ class Function:
         self.function = _function(f)
         if options:
             self.function = self.function._run_as(options)
-        self._given = (f, result, double, options)
         self._result, self._double = result, double
         functools.update_wrapper(self, self.function)
         self._parts, self._shapes = {}, {}
 
     def __reduce__(self):
-        return Function, self._given
+        return Function, (self.function, self._result, self._double, {})
 
     def __repr__(self):
         return f"<{self.function!r} for JAX>"

@@ -32,7 +32,7 @@ from ._parts import Parts, answered, example
 __all__ = ["Function", "function"]
 
 
-def function(f, **options):
+def function(f=None, **options):
     """A function of tensors: arguments are tensors, numbers, NumPy's arrays, and tuples, dictionaries and dataclasses of them; results are
     tensors.
 
@@ -41,8 +41,11 @@ def function(f, **options):
     handed over; both are on the processor, and a tensor of another device is an error. Tensors of ``float32`` and ``float64`` have the
     precision they have in the package; smaller floats are computed with as ``float32``.
 
-    ``options`` are those of :func:`wengert.differentiable`.
+    ``options`` are those of :func:`wengert.differentiable`, and as that it decorates: ``@wengert.torch.function`` or
+    ``@wengert.torch.function(memory="64MiB")``.
     """
+    if f is None:
+        return functools.partial(function, **options)
     return Function(f, options)
 
 
@@ -53,12 +56,11 @@ class Function:
         self.function = _function(f)
         if options:
             self.function = self.function._run_as(options)
-        self._given = (f, options)
         functools.update_wrapper(self, self.function)
         self._parts = {}
 
     def __reduce__(self):
-        return Function, self._given
+        return Function, (self.function, {})
 
     def __repr__(self):
         return f"<{self.function!r} for PyTorch>"

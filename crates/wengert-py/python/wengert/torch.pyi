@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import Any, Generic, ParamSpec, Unpack
+from typing import Any, Generic, ParamSpec, Unpack, overload
 
 from . import Options
 
@@ -10,4 +10,7 @@ class Function(Generic[P]):
     __name__: str
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any: ...
 
+@overload
 def function(f: Callable[P, Any], **options: Unpack[Options]) -> Function[P]: ...
+@overload
+def function(f: None = None, **options: Unpack[Options]) -> Callable[[Callable[P, Any]], Function[P]]: ...
