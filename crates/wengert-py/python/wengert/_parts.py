@@ -139,7 +139,7 @@ class Parts:
         program, args, options = _call(self.function, tuple(args), None)
         named = {self.names[k]: tangent for k, tangent in zip(by, tangents)}
         _, found = program.jvp(args, named, options)
-        return [found[k] for k in self.floats] if len(found) == len(self.types) else list(found)
+        return list(found)
 
     def second(self, by, args, weights, along, directions, batched=None, batched_more=None):
         """How adjoints for these weights change along a direction of the arguments ``along``: derivatives of :meth:`pull`."""
