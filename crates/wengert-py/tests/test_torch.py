@@ -296,3 +296,6 @@ def test_decorators():
     assert float(torch.func.grad(decorated)(tensor(2.0), 3)) == 8 * 2.0**7
     assert float(pickle.loads(pickle.dumps(decorated))(2.0, 3)) == 256.0
     assert f.function.options == {"max_iterations": 5}
+    for made in (wengert.grad(f.function), wengert.batch(f.function, over="x")):
+        with pytest.raises(wengert.ArgumentError, match="give the function itself: PyTorch makes"):
+            wengert.torch.function(made)

@@ -4,13 +4,22 @@ JAX and PyTorch differentiate by calling: for values, for derivatives along dire
 :class:`Parts` answers with NumPy's arrays. With ``batched`` (whether each argument has one value per member, along a first axis) there
 is an answer per member, and :func:`wengert.batch` runs them where it can.
 
-Reading order: :class:`Parts`, :func:`answered`, :class:`Weighted`.
+Reading order: :func:`taken`, :class:`Parts`, :func:`answered`, :class:`Weighted`.
 """
 
 import numpy as np
 
 from . import _trees
-from ._derivatives import _call, batch, value_and_grad
+from ._derivatives import Batch, _call, _function, _Task, batch, value_and_grad
+from ._errors import refused
+
+
+def taken(f, options, library):
+    """The function that another library is given."""
+    if isinstance(f, (Batch, _Task)):
+        help = f"give the function itself: {library} makes gradients and batches of it"
+        raise refused("unsupported-function", f"`{f.__name__}` is made of a function for NumPy", help)
+    return _function(f)._run_as(options) if options else _function(f)
 
 
 def example(dtype, rank):

@@ -26,9 +26,8 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from . import _trees
-from ._derivatives import _function
 from ._errors import Error, refused
-from ._parts import Parts, answered, dtype_of, example, merged, rank_of
+from ._parts import Parts, answered, dtype_of, example, merged, rank_of, taken
 
 __all__ = ["Function", "function"]
 
@@ -60,9 +59,7 @@ class Function:
     """A function for JAX programs. Made by :func:`function`."""
 
     def __init__(self, f, result, double, options):
-        self.function = _function(f)
-        if options:
-            self.function = self.function._run_as(options)
+        self.function = taken(f, options, "JAX")
         self._result, self._double = result, double
         functools.update_wrapper(self, self.function)
         self._parts, self._shapes = {}, {}

@@ -25,9 +25,8 @@ import numpy as np
 import torch
 
 from . import _trees
-from ._derivatives import _function
 from ._errors import refused
-from ._parts import Parts, answered, example
+from ._parts import Parts, answered, example, taken
 
 __all__ = ["Function", "function"]
 
@@ -53,9 +52,7 @@ class Function:
     """A function of tensors. Made by :func:`function`."""
 
     def __init__(self, f, options):
-        self.function = _function(f)
-        if options:
-            self.function = self.function._run_as(options)
+        self.function = taken(f, options, "PyTorch")
         functools.update_wrapper(self, self.function)
         self._parts = {}
 
