@@ -44,7 +44,10 @@ def one(python, peer, row, seconds, limit, memory):
             except ProcessLookupError:
                 pass
             process.wait()
-    if ended:
+    if ended == "time" and "first" in cell:
+        # Once was all there was time for.
+        cell.setdefault("seconds", cell["first"])
+    elif ended:
         cell["over"] = f"over {limit:g} s" if ended == "time" else f"over {memory / 1e9:g} GB"
     elif not cell:
         cell["failed"] = (errors or ["ended without a word"])[-1][:300]

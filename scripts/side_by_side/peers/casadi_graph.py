@@ -72,12 +72,12 @@ def b(given):
     X = given["X"].T
 
     def rnn(W, U, b):
-        h, total, weights, push = ca.MX.sym("h", 64), ca.MX.sym("total"), ca.MX.sym("W", 64, 64), ca.MX.sym("push", 64)
-        new = ca.tanh(weights @ h + push)
-        step = ca.Function("step", [h, total, weights, push], [new, total + 0.5 * ca.dot(new, new), weights])
-        last = step.fold(X.shape[1], 3)
+        h, total, weights, push = ca.MX.sym("h", 64), ca.MX.sym("total"), ca.MX.sym("W", 4096), ca.MX.sym("push", 64)
+        new = ca.tanh(ca.reshape(weights, 64, 64) @ h + push)
+        after = ca.vertcat(new, total + 0.5 * ca.dot(new, new), weights)
+        steps = ca.Function("step", [ca.vertcat(h, total, weights), push], [after]).fold(X.shape[1])
         pushes = U @ X + ca.repmat(b, 1, X.shape[1])
-        return last(ca.DM.zeros(64), 0, W, pushes)[1] / X.shape[1]
+        return steps(ca.vertcat(ca.DM.zeros(65), ca.vec(W)), pushes)[64] / X.shape[1]
 
     return compiled(rnn, (given["W"], given["U"], given["b"]))
 
