@@ -130,7 +130,8 @@ template <class T> T row_e(const T* __restrict__ x, const double* __restrict__ c
 // x: A, row by row; c: the start.
 template <class T> T row_f1(const T* __restrict__ x, const double* __restrict__ c) {
     const int d = 64;
-    T v[d], next[d];
+    ARRAY(T, v, d)
+    ARRAY(T, next, d)
     for (int i = 0; i < d; i++) v[i] = c[i];
     double change = 1.0;
     while (change > 1e-12) {
@@ -157,6 +158,8 @@ template <class T> T row_f1(const T* __restrict__ x, const double* __restrict__ 
         for (int j = 0; j < d; j++) sum += x[d * i + j] * v[j];
         total += v[i] * sum + sin(double(i)) * v[i];
     }
+    DONE(v)
+    DONE(next)
     return total;
 }
 
