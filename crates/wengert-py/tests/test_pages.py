@@ -27,7 +27,7 @@ def test_every_function_has_an_example_or_says_what_it_is():
             assert made.__doc__, name
 
 
-PAGES = ["docs/python.md", "docs/tutorial.md"]
+PAGES = ["docs/python.md", "docs/tutorial.md", "docs/limits.md"]
 
 
 @pytest.mark.parametrize("page", PAGES)
