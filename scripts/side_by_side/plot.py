@@ -38,7 +38,7 @@ def panel(cells, rows, peers, what, title, left):
         if time_of(cells[row].get(peer), what) and time_of(cells[row].get(US), what)
     ]
     low, high = min(math.floor(math.log10(min(ratios)) * 2) / 2, -0.5), math.ceil(math.log10(max(ratios)))
-    scale = (WIDTH - 30) / (high - low)
+    scale = (WIDTH - 90) / (high - low)
 
     def place(ratio):
         return left + (math.log10(ratio) - low) * scale
@@ -49,12 +49,13 @@ def panel(cells, rows, peers, what, title, left):
         x = place(10**power)
         strong = "#111" if power == 0 else "#ddd"
         parts.append(f"<line x1='{x:.1f}' y1='{TOP - 8}' x2='{x:.1f}' y2='{bottom}' stroke='{strong}' stroke-width='1'/>")
-        label = f"{10**power:g}×" if power < 5 else f"10<tspan dy='-4' font-size='8'>{power}</tspan><tspan dy='4'>×</tspan>"
+        label = f"{10**power:g}×" if power < 4 else f"10{'⁰¹²³⁴⁵⁶⁷⁸⁹'[power]}×"
         parts.append(f"<text x='{x:.1f}' y='{TOP - 12}' font-size='11' text-anchor='middle' fill='#444' {FONT}>{label}</text>")
     for k, row in enumerate(rows):
         y = TOP + ROW * k + ROW // 2
         ours = time_of(cells[row].get(US), what)
-        for peer in reversed(peers):
+        # Wengert's below: who is as fast shall be seen.
+        for peer in sorted(peers, key=lambda peer: peer != US):
             theirs = time_of(cells[row].get(peer), what)
             if theirs and ours:
                 parts.append(mark(place(theirs / ours), y, peer, f"{row}, {peer}: {number(theirs, 's')}"))
