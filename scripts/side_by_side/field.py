@@ -34,5 +34,6 @@ PEERS = {
     "CasADi C": Peer("casadi_graph", ["casadi"], "the same as C, by the machine's compiler", {"CASADI_C": "1"}),
     "autograd": Peer("autograd_eager", ["autograd"], "HIPS autograd"),
     "CoDiPack": Peer("codipack_tape", [], "C++, `RealReverse`, g++ -O3 -march=native"),
-    "Enzyme": Peer("enzyme_jax", [*JAX, "enzyme-ad"], "C++ through `enzyme_ad.jax.cpp_call`", {"XLA_FLAGS": XLA}),
+    "Enzyme": Peer("enzyme_jax", [*JAX, "enzyme-ad"], "C++ through `enzyme_ad.jax.cpp_call`, -O3", {"XLA_FLAGS": XLA}),
+    "Enzyme fast": Peer("enzyme_jax", [*JAX, "enzyme-ad"], "the same, -ffast-math", {"XLA_FLAGS": XLA, "ENZYME_FAST": "1"}),
 }

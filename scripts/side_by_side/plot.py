@@ -11,7 +11,7 @@ from workloads import ABOUT
 COLOURS = {
     "wengert": "#111111", "JAX": "#9ecae1", "JAX tuned": "#3182bd", "JAX checkpoint": "#08519c", "JAX forward": "#6baed6",
     "Equinox": "#756bb1", "PyTorch": "#e6550d", "CasADi": "#74c476", "CasADi C": "#006d2c", "autograd": "#b8860b",
-    "CoDiPack": "#c51b8a", "Enzyme": "#de2d26",
+    "CoDiPack": "#c51b8a", "Enzyme": "#de2d26", "Enzyme fast": "#fc9272",
 }  # fmt: skip
 SHAPES = "circle square triangle diamond".split()
 ROW, WIDTH, LEFT, TOP, GAP = 30, 430, 92, 96, 40
@@ -88,7 +88,7 @@ def svg(results):
     parts += panel(cells, rows, peers, "seconds", "value and gradient", LEFT)
     parts += panel(cells, rows, peers, "first", "the first call: reading, compiling, running", LEFT + WIDTH + GAP)
     for k, peer in enumerate(peers):
-        x, y = 22 + (k % 6) * (width - 40) / 6, TOP + ROW * len(rows) + 24 + 22 * (k // 6)
+        x, y = 22 + (k % 7) * (width - 40) / 7, TOP + ROW * len(rows) + 24 + 22 * (k // 7)
         parts.append(mark(x, y, peer, peer))
         parts.append(f"<text x='{x + 12:.1f}' y='{y + 4}' font-size='12' {FONT}>{peer}</text>")
     parts.append(

@@ -1,6 +1,7 @@
 """Enzyme: the loops in C++, differentiated by Enzyme as LLVM sees them. It is had from the package index as part of Enzyme-JAX, which
-calls C++ from JAX; the first call compiles."""
+calls C++ from JAX; the first call compiles. With `ENZYME_FAST=1` arithmetic may be reordered."""
 
+import os
 from functools import partial
 from pathlib import Path
 
@@ -46,11 +47,14 @@ def processor():
     return next((("-target-cpu", level) for flag, level in levels if flag in flags), ())
 
 
+FLAGS = ("-O3", *(["-ffast-math"] if os.environ.get("ENZYME_FAST") else []), *processor())
+
+
 def prepare(row, given):
     x, constant = (jnp.asarray(part if len(part) else np.zeros(1)) for part in split(row, given))
     source = HEAD + (LOOPS / "loops.hpp").read_text() + CALL.replace("ROW", f"row_{row}")
     out = [jax.core.ShapedArray([1], np.float64), jax.core.ShapedArray(x.shape, np.float64)]
-    derivative = jax.jit(lambda x, c: cpp_call(x, c, out_shapes=out, source=source, fn="f", argv=("-O3", *processor())))
+    derivative = jax.jit(lambda x, c: cpp_call(x, c, out_shapes=out, source=source, fn="f", argv=FLAGS))
     return lambda: jax.block_until_ready(derivative(x, constant))
 
 
