@@ -29,6 +29,7 @@ def main():
     parser.add_argument("--rows", nargs="+", choices=ROWS, default=ROWS, metavar="ROW", help=", ".join(ROWS))
     parser.add_argument("--peers", nargs="+", choices=PEERS, default=list(PEERS), metavar="PEER", help=", ".join(PEERS))
     parser.add_argument("--seconds", type=float, default=2.0, help="how long calls of a cell are repeated (2)")
+    parser.add_argument("--starts", type=int, default=3, help="processes that make a first call, of which the fastest counts (3)")
     parser.add_argument("--limit", type=float, default=60.0, help="seconds after which a cell is ended (60)")
     parser.add_argument("--memory", type=float, default=8.0, help="GB above which it is (8)")
     parser.add_argument("--wheel", type=Path, help="a wheel of wengert, instead of building one")
@@ -43,7 +44,7 @@ def main():
     if not asked.report:
         python = asked.python or environment.ready(asked.peers, asked.wheel)
         try:
-            run.run(python, store, asked.rows, asked.peers, asked.seconds, asked.limit, asked.memory * 1e9)
+            run.run(python, store, asked.rows, asked.peers, asked.seconds, asked.limit, asked.memory * 1e9, asked.starts)
         except KeyboardInterrupt:
             print("\ninterrupted; what was run is kept", file=sys.stderr)
     if not store.exists():

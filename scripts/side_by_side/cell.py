@@ -1,7 +1,7 @@
 """One cell of the table, in a process of its own: `python cell.py MODULE ROW SECONDS`, run by run.py.
 
 Tells what it finds as lines of JSON: the time of the first call and how far its gradient is from the reference, then the least time
-of the calls that fit into so many seconds, then the most memory the process took beyond what it held before the first call.
+of the calls that fit into so many seconds (none of both if these are 0), then the most memory the process took beyond what it held before the first call.
 """
 
 import importlib
@@ -49,6 +49,8 @@ def main(name, row, seconds):
     first = time.perf_counter() - start
     error, agrees = workloads.disagreement(row, *module.numbers(result))
     tell(first=first, error=error, agrees=agrees)
+    if not seconds:
+        return
 
     # Some get better code after a while.
     seconds = max(seconds, getattr(module, "WARM", 0.0))
