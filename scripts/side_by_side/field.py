@@ -33,6 +33,7 @@ PEERS = {
     "CasADi": Peer("casadi_graph", ["casadi"], "`fold` of a step, its virtual machine"),
     "CasADi C": Peer("casadi_graph", ["casadi"], "the same as C, by the machine's compiler", {"CASADI_C": "1"}),
     "autograd": Peer("autograd_eager", ["autograd"], "HIPS autograd"),
+    "Warp": Peer("warp_kernel", ["warp-lang"], "a kernel of one thread, on the processor"),
     "CoDiPack": Peer("codipack_tape", [], "C++, `RealReverse`, g++ -O3 -march=native"),
     "Enzyme": Peer("enzyme_jax", [*JAX, "enzyme-ad"], "C++ through `enzyme_ad.jax.cpp_call`, -O3", {"XLA_FLAGS": XLA}),
     "Enzyme fast": Peer("enzyme_jax", [*JAX, "enzyme-ad"], "the same, -ffast-math", {"XLA_FLAGS": XLA, "ENZYME_FAST": "1"}),

@@ -11,7 +11,7 @@ from workloads import ABOUT
 COLOURS = {
     "wengert": "#111111", "JAX": "#9ecae1", "JAX tuned": "#3182bd", "JAX checkpoint": "#08519c", "JAX forward": "#6baed6",
     "Equinox": "#756bb1", "PyTorch": "#e6550d", "CasADi": "#74c476", "CasADi C": "#006d2c", "autograd": "#b8860b",
-    "CoDiPack": "#c51b8a", "Enzyme": "#de2d26", "Enzyme fast": "#fc9272",
+    "Warp": "#17becf", "CoDiPack": "#c51b8a", "Enzyme": "#de2d26", "Enzyme fast": "#fc9272",
 }  # fmt: skip
 SHAPES = "circle square triangle diamond".split()
 ROW, WIDTH, LEFT, TOP, GAP = 30, 430, 92, 96, 40
