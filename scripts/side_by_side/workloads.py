@@ -5,6 +5,7 @@ result with the reference. References of one value and gradient stand in crates/
 precision, and are read from there.
 """
 
+import importlib.util
 import math
 import re
 from pathlib import Path
@@ -41,6 +42,14 @@ HESSIAN = np.array([
     [-2.1931644597087, -1.9010291339900, -7.8420710881088],
 ])  # fmt: skip
 DIRECTION = np.array([1.0, 2.0, 3.0])
+
+
+def function_of(path):
+    """The last function of a file."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return [f for f in vars(module).values() if callable(f) and getattr(f, "__module__", "") == path.stem][-1]
 
 
 def bits(numbers):

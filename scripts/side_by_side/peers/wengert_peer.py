@@ -1,11 +1,9 @@
 """wengert, by its Python package: the loops as they stand in the examples."""
 
-import importlib.util
-
 import numpy as np
 
 import wengert
-from workloads import DIRECTION, ROOT
+from workloads import DIRECTION, ROOT, function_of
 
 THREADS = 1
 
@@ -14,12 +12,7 @@ WARM = 6.0
 
 
 def program(path):
-    """The last function of a file, decorated."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    functions = [f for f in vars(module).values() if callable(f) and getattr(f, "__module__", "") == path.stem]
-    return wengert.differentiable(functions[-1], threads=THREADS)
+    return wengert.differentiable(function_of(path), threads=THREADS)
 
 
 def example(name):
