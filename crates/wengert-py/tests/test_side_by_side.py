@@ -63,6 +63,14 @@ def test_table_tells_who_is_faster_wrong_late_and_refused(part):
     assert "a, JAX: 1 ms" in titles and "a, CasADi: over 5 s" in titles
 
 
+def test_least_times_count_where_gradients_are_right(part):
+    least = part("run").least
+    assert least(cell(1.0), cell(2.0)) == cell(1.0) and least(cell(2.0), cell(1.0)) == cell(1.0)
+    assert least({"over": "over 5 s"}, cell(1.0)) == cell(1.0) and least({}, cell(1.0)) == cell(1.0)
+    assert least(cell(1.0), cell(2.0, agrees=False)) == cell(2.0, agrees=False)
+    assert least(cell(1.0, agrees=False), cell(2.0)) == cell(2.0)
+
+
 PEER = '''
 import time
 def numbers(result): return result
@@ -82,7 +90,7 @@ def raises(given):
 
 
 def test_cells_that_go_wrong_end(part, tmp_path, monkeypatch):
-    run, field, workloads = part("run"), part("field"), part("workloads")
+    run, field = part("run"), part("field")
     (tmp_path / "peers").mkdir()
     (tmp_path / "peers/bad.py").write_text(PEER)
     for name in ("cell.py", "workloads.py"):
