@@ -125,6 +125,9 @@ impl<'a> Converter<'a> {
             syn::Expr::Range(range) => Some(range),
             _ => None,
         };
+        if let Some(indices) = several(&index.index).filter(|_| base.ty.axes() > 0) {
+            return self.nd_element(base, indices, at);
+        }
         // What the index does comes after the base has been found, and before it is read.
         let (stmts, bounds) = self.inside(|c| match range {
             Some(range) => c.bounds(range, at),
@@ -151,7 +154,7 @@ impl<'a> Converter<'a> {
     }
 
     /// A place that stays the same while other things are done; what is in it may change.
-    fn found(&mut self, base: Leaf) -> Made<Leaf> {
+    pub(super) fn found(&mut self, base: Leaf) -> Made<Leaf> {
         let e = match base.e.kind {
             ExprKind::Name(_) => base.e,
             ExprKind::Index { base: of, indices } if base.how != How::Fresh => {
@@ -229,6 +232,10 @@ impl<'a> Converter<'a> {
     ) -> Made<Val<'a>> {
         let args: Vec<&'a syn::Expr> = method.args.iter().collect();
         let at_name = self.at(&method.method);
+        let base = match self.nd_method(base, name, &args, at)? {
+            Ok(made) => return Ok(made),
+            Err(base) => base,
+        };
         match (name, args.as_slice()) {
             ("len", []) => Ok(Val::of(length(&base.e, &base.ty, at), USIZE)),
             ("is_empty", []) => {
@@ -238,6 +245,7 @@ impl<'a> Converter<'a> {
             ("clone" | "to_vec" | "to_owned" | "into_boxed_slice", []) => {
                 let ty = match (name, &base.ty) {
                     ("clone", ty) => ty.clone(),
+                    ("to_owned", ty) if ty.axes() > 0 => ty.clone(),
                     (_, Ty::Array(elem, _)) => Ty::Array(elem.clone(), Len::Vec),
                     (_, ty) => ty.clone(),
                 };
@@ -351,6 +359,15 @@ const METHODS: &[&str] = &[
     "chunks",
     "chunks_exact",
 ];
+
+/// The indices of several axes: `a[[i, j]]`.
+pub(super) fn several(index: &syn::Expr) -> Option<Vec<&syn::Expr>> {
+    match super::expr::strip(index) {
+        syn::Expr::Array(all) => Some(all.elems.iter().collect()),
+        syn::Expr::Tuple(all) => Some(all.elems.iter().collect()),
+        _ => None,
+    }
+}
 
 /// The error for a method that is not there.
 pub(super) fn unknown_method(name: &str, ty: &Ty, at: Span, known: &[&str]) -> Diagnostic {

@@ -28,7 +28,7 @@
 //! - What a panic says is the text of its first argument, without values in it.
 //!
 //! Reading order: `spans`, `types`, `value`, `scope`; `item`, `generic`, `structs`, `methods`, `stmt`, `pattern`, `place`, `expr`, `number`, `cast`,
-//! `array`, `mac`; `flow`, `labels`, `sequence`, `fold`, `closure`, `call`, `external`; `no` (what is refused).
+//! `array`, `ndarray`, `mac`; `flow`, `labels`, `sequence`, `fold`, `closure`, `call`, `external`; `no` (what is refused).
 
 mod array;
 mod call;
@@ -44,6 +44,7 @@ mod item;
 mod labels;
 mod mac;
 mod methods;
+mod ndarray;
 mod nesting;
 mod no;
 mod number;

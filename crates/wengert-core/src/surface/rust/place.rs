@@ -1,5 +1,6 @@
 //! Places: what can be assigned to, and assignments.
 
+use super::array::several;
 use super::expr::{Pending, is_place, strip};
 use super::scope::Entry;
 use super::structs::{field_of, holds_alias};
@@ -102,6 +103,9 @@ impl<'a> Converter<'a> {
                 let base = self.peek(&index.expr)?;
                 match strip(&index.index) {
                     syn::Expr::Range(_) => Some(base),
+                    _ if base.axes() > 0 && several(&index.index).is_some() => {
+                        Some(base.scalar().clone())
+                    }
                     _ => base.element().cloned(),
                 }
             }

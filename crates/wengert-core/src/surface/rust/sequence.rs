@@ -111,7 +111,7 @@ impl<'a> Converter<'a> {
     pub(super) fn is_sequence(&self, e: &syn::Expr) -> bool {
         match strip(e) {
             syn::Expr::Range(_) => true,
-            syn::Expr::MethodCall(m) => is_adapter(&m.method.to_string()),
+            syn::Expr::MethodCall(m) => is_adapter(&m.method.to_string()) || self.is_along_rows(m),
             syn::Expr::Call(call) => is_source(&call.func),
             _ => false,
         }
@@ -129,6 +129,7 @@ impl<'a> Converter<'a> {
             syn::Expr::MethodCall(method) if is_adapter(&method.method.to_string()) => {
                 self.adapted(method, at)
             }
+            syn::Expr::MethodCall(method) if self.is_along_rows(method) => self.rows(method),
             syn::Expr::Call(called) if is_source(&called.func) => {
                 let args: Vec<&'a syn::Expr> = called.args.iter().collect();
                 match (last_word(&called.func).as_str(), args.as_slice()) {
@@ -152,6 +153,12 @@ impl<'a> Converter<'a> {
                 let way = match other {
                     syn::Expr::Path(path) => match path.path.get_ident().map(ToString::to_string) {
                         Some(name) => match self.scopes.get(&name) {
+                            // All elements of several axes are looked at, and not written.
+                            Some(Entry::Variable(Val::Leaf(leaf)))
+                                if leaf.how == How::Ref && leaf.ty.axes() > 1 =>
+                            {
+                                Way::Ref
+                            }
                             // Whichever reference it is: what is there can be read by either.
                             Some(Entry::Variable(Val::Leaf(leaf))) if leaf.how == How::Ref => {
                                 Way::Mut
@@ -171,10 +178,11 @@ impl<'a> Converter<'a> {
         let val = self.expr(e, None)?;
         let at = self.at(e);
         let base = self.as_array(val, at)?;
+        let base = if base.ty.axes() > 1 { self.flat(base, way, at)? } else { base };
         Ok(self.elements_of(base, way))
     }
 
-    fn elements_of(&mut self, base: Leaf, way: Way) -> Seq<'a> {
+    pub(super) fn elements_of(&mut self, base: Leaf, way: Way) -> Seq<'a> {
         let base = self.steady(base);
         Seq::Elements { base, way }
     }

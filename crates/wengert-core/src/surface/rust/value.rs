@@ -34,6 +34,8 @@ pub(super) enum Len {
     Fixed(usize),
     /// As long as a constant parameter of the function says, the one of this number.
     Param(usize),
+    /// Along an axis of an array of crate `ndarray`.
+    Axis,
 }
 
 impl Ty {
@@ -76,6 +78,19 @@ impl Ty {
         match self {
             Ty::Array(elem, _) => Some(elem),
             _ => None,
+        }
+    }
+
+    /// An array of crate `ndarray` with so many axes.
+    pub(super) fn nd(item: Ty, rank: usize) -> Ty {
+        (0..rank).fold(item, |inner, _| Ty::Array(Box::new(inner), Len::Axis))
+    }
+
+    /// How many axes an array of crate `ndarray` has; 0 for anything else.
+    pub(super) fn axes(&self) -> usize {
+        match self {
+            Ty::Array(elem, Len::Axis) => 1 + elem.axes(),
+            _ => 0,
         }
     }
 
@@ -128,6 +143,7 @@ impl Ty {
             Ty::Int(Some(kind)) => kind.name().into(),
             Ty::Int(None) => "{integer}".into(),
             Ty::Bool => "bool".into(),
+            Ty::Array(_, Len::Axis) => format!("Array{}<{}>", self.axes(), self.scalar().shown()),
             Ty::Array(elem, Len::Slice) => format!("[{}]", elem.shown()),
             Ty::Array(elem, Len::Vec) => format!("Vec<{}>", elem.shown()),
             Ty::Array(elem, Len::Fixed(n)) => format!("[{}; {n}]", elem.shown()),
