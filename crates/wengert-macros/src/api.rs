@@ -17,7 +17,7 @@ use crate::types::{self, given, owned, passed, tuple};
 use places::{Filled, Place, derivative, differentiated, parts, shaped};
 use std::fmt::Write;
 use wengert_core::ir::Type;
-use wengert_core::surface::rust::{Mode, RustType, Signature, SignatureParam};
+use wengert_core::surface::rust::{Mode, RustType, Signature, SignatureParam, StructArray};
 
 /// A number or an array among the parameters.
 pub(crate) struct Leaf {
@@ -542,13 +542,18 @@ fn passed_derivative(p: &SignatureParam) -> String {
 
 /// How an adjoint of a result is passed: arrays by reference.
 fn reference(ty: &RustType) -> Mode {
-    if ty.rank() > 0 || matches!(ty, RustType::Struct(_)) { Mode::Ref } else { Mode::Value }
+    let is_large = ty.rank() > 0 || matches!(ty, RustType::Struct(_) | RustType::Structs(_));
+    if is_large { Mode::Ref } else { Mode::Value }
 }
 
 /// A vector behind a reference as a slice.
 fn unsized_(ty: &RustType) -> RustType {
     match ty {
         RustType::Vec(item) => RustType::Slice(item.clone()),
+        RustType::Structs(array) => RustType::Structs(std::sync::Arc::new(StructArray {
+            like: unsized_(&array.like),
+            ..(**array).clone()
+        })),
         other => other.clone(),
     }
 }

@@ -226,6 +226,10 @@ fn structs_of<'a>(ty: &'a RustType, found: &mut Vec<&'a RustStruct>) {
             found.push(def);
             def.fields.iter().for_each(|f| structs_of(&f.ty, found));
         }
+        RustType::Structs(array) if !found.contains(&&*array.item) => {
+            found.push(&array.item);
+            array.item.fields.iter().for_each(|f| structs_of(&f.ty, found));
+        }
         _ => {}
     }
 }

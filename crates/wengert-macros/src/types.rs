@@ -26,6 +26,7 @@ pub(crate) fn owned(ty: &RustType) -> String {
         RustType::NdArray { item, rank, .. } => nd(&format!("Array{rank}<{}>", owned(item))),
         RustType::Tuple(all) => tuple(all.iter().map(owned)),
         RustType::Struct(def) => def.path.clone(),
+        RustType::Structs(array) => owned(&array.like).replacen("f64", &array.item.path, 1),
         RustType::Unit => "()".into(),
     }
 }
@@ -43,6 +44,9 @@ pub(crate) fn passed(ty: &RustType, mode: Mode) -> String {
             nd(&format!("Array{word}{rank}<'_, {}>", owned(item)))
         }
         RustType::Slice(e) => format!("{mark}[{}]", owned(e)),
+        RustType::Structs(array) if matches!(array.like, RustType::Slice(_)) => {
+            format!("{mark}[{}]", array.item.path)
+        }
         other => format!("{mark}{}", owned(other)),
     }
 }

@@ -99,6 +99,7 @@ pub use wengert_core::quantity;
 #[cfg(feature = "macros")]
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::ahead::columns as structs;
     pub use crate::ahead::members::Members;
     #[cfg(feature = "ndarray")]
     pub use crate::ahead::nd;

@@ -121,9 +121,12 @@ pub fn fixed<T: Item, const R: usize, const N: usize>(
     array: Array<T::Number, R>,
 ) -> Result<[T; N]> {
     let items = items::<T, R>(array)?;
-    <[T; N]>::try_from(items).map_err(|items| {
-        misfit(&format!("an array should have {N} elements, and has {}", items.len()))
-    })
+    <[T; N]>::try_from(items).map_err(|items| wrong_length(N, items.len()))
+}
+
+/// The fault of an array of another length than its type says.
+pub fn wrong_length(wanted: usize, found: usize) -> Box<Fault> {
+    misfit(&format!("an array should have {wanted} elements, and has {found}"))
 }
 
 /// Writes the items of an array where others were.

@@ -23,6 +23,10 @@ impl<'a> Converter<'a> {
     ) -> Made<Val<'a>> {
         let inner = element_want(want);
         let vals = self.all(elements, inner)?;
+        if let Some(Val::Struct(def, _)) = vals.first() {
+            let def = def.clone();
+            return self.rows_of(&def, vals, len, at);
+        }
         if vals.is_empty() {
             let Some(inner) = inner else { return Err(no::EMPTY_ARRAY.at(at)) };
             let empty = self.stand_in(&Ty::Array(Box::new(inner.clone()), Len::Fixed(0)), at);
@@ -38,7 +42,7 @@ impl<'a> Converter<'a> {
                 Val::Alias(..) => return Err(no::CHOSEN_REFERENCE.at(span)),
                 Val::Never => return Ok(Val::Never),
                 Val::Tuple(_) => return Err(no::ARRAY_OF_TUPLES.at(span)),
-                Val::Struct(..) => return Err(no::ARRAY_OF_STRUCTS.at(span)),
+                Val::Struct(..) | Val::Rows(..) => return Err(no::ARRAY_OF_STRUCTS.at(span)),
                 Val::Closure(_) => return Err(no::CLOSURE_VALUE.at(span)),
                 _ => return Err(no::OTHER_EXPRESSION.at(span)),
             };
@@ -88,7 +92,8 @@ impl<'a> Converter<'a> {
             Val::Alias(place, ty) => Leaf::new(place.read(), ty),
             Val::Never => return Ok(Val::Never),
             Val::Tuple(_) => return Err(no::ARRAY_OF_TUPLES.at(at)),
-            Val::Struct(..) => return Err(no::ARRAY_OF_STRUCTS.at(at)),
+            Val::Struct(def, all) => return self.filled_rows(&def, all, count, len, at),
+            Val::Rows(..) => return Err(no::ARRAY_OF_STRUCTS.at(at)),
             _ => return Err(no::OTHER_EXPRESSION.at(at)),
         };
         let ty = Ty::Array(Box::new(leaf.ty.clone()), len);
@@ -120,6 +125,9 @@ impl<'a> Converter<'a> {
     pub(super) fn index(&mut self, index: &'a syn::ExprIndex, at: Span) -> Made<Val<'a>> {
         let base = self.expr(&index.expr, None)?;
         let at_base = self.at(&*index.expr);
+        if let Val::Rows(..) = base {
+            return self.row_at(base, &index.index, at);
+        }
         let base = self.as_array(base, at_base)?;
         let range = match super::expr::strip(&index.index) {
             syn::Expr::Range(range) => Some(range),
@@ -167,7 +175,7 @@ impl<'a> Converter<'a> {
     }
 
     /// Both ends of a range, as variables.
-    fn bounds(
+    pub(super) fn bounds(
         &mut self,
         range: &'a syn::ExprRange,
         at: Span,

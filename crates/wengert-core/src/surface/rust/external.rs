@@ -165,12 +165,13 @@ fn rust_type(ty: &Ty) -> Option<RustType> {
         Ty::F32 => RustType::F32,
         Ty::Int(kind) => RustType::Int(kind.unwrap_or(IntKind::I64)),
         Ty::Bool => RustType::Bool,
-        Ty::Array(elem, Len::Fixed(n)) => {
+        Ty::Array(elem, Len::Fixed(n)) if !ty.holds_structs() => {
             RustType::Array(Box::new(rust_type(elem)?), Length::Known(*n))
         }
+        ty if ty.holds_structs() => return None,
         Ty::Array(elem, _) => RustType::Vec(Box::new(rust_type(elem)?)),
         Ty::Tuple(all) => RustType::Tuple(all.iter().map(rust_type).collect::<Option<_>>()?),
         Ty::Unit => RustType::Unit,
-        Ty::Struct(_) | Ty::Never => return None,
+        _ => return None,
     })
 }

@@ -94,8 +94,14 @@ catalogue! {
         => "write loops over the indices, `a[[i, j]]`, or over `outer_iter_mut()`";
     NDARRAY_INDEX "this index does not fit the number of axes"
         => "write one index for each axis: `a[[i, j]]`";
-    ARRAY_OF_STRUCTS "arrays of structs are not supported"
-        => "use a struct of arrays, such as `x: Vec<f64>`";
+    ARRAY_OF_STRUCTS "arrays of arrays of structs are not supported"
+        => "use one array, and `i * columns + j` as its index";
+    STRUCTS_OF_VECTORS "structs in an array cannot hold a `Vec`"
+        => "use arrays of a length that is known, such as `[f64; 3]`";
+    EMPTY_STRUCTS "structs in an array must have fields"
+        => "remove the array";
+    STRUCTS_METHOD "this is not supported for arrays of structs"
+        => "write a loop over the indices, or `for p in ps.iter_mut()`";
     ARRAY_OF_TUPLES "arrays of tuples are not supported"
         => "use one array for each element of the tuple, or arrays of arrays";
     ARRAY_LENGTH "the length of an array must be a number or a constant"

@@ -58,7 +58,7 @@ impl<'a> Converter<'a> {
                 },
             },
             Val::Tuple(_) => Err(no::TUPLE_PLACE.at(at)),
-            Val::Struct(..) => Err(no::STRUCT_PLACE.at(at)),
+            Val::Struct(..) | Val::Rows(..) => Err(no::STRUCT_PLACE.at(at)),
             _ => Err(no::TARGET.at(at)),
         }
     }
@@ -213,8 +213,13 @@ impl<'a> Converter<'a> {
                     }
                     return self.targets_of(val, false, at);
                 }
-                let struct_behind = matches!(inner, syn::Expr::Unary(unary)
-                    if matches!(self.peek(&unary.expr), Some(Ty::Struct(_))));
+                let struct_behind = match inner {
+                    syn::Expr::Unary(unary) => {
+                        matches!(self.peek(&unary.expr), Some(Ty::Struct(_)))
+                    }
+                    syn::Expr::Index(_) => matches!(self.peek(inner), Some(Ty::Struct(_))),
+                    _ => false,
+                };
                 if struct_behind || matches!(inner, syn::Expr::Field(_)) {
                     let (val, inside) = self.raw(inner)?;
                     return self.targets_of(val, inside, at);
@@ -231,7 +236,7 @@ impl<'a> Converter<'a> {
     /// their elements that are assigned to.
     fn targets_of(&mut self, val: Val<'a>, inside: bool, at: Span) -> Made<Targets> {
         match val {
-            Val::Tuple(all) | Val::Struct(_, all) => {
+            Val::Tuple(all) | Val::Struct(_, all) | Val::Rows(_, _, all) => {
                 let all = all.into_iter().map(|v| self.targets_of(v, inside, at));
                 Ok(Targets::Tuple(all.collect::<Made<_>>()?))
             }
@@ -280,9 +285,10 @@ impl<'a> Converter<'a> {
         match (targets, value) {
             (Targets::Nothing, _) => Ok(()),
             (_, Val::Alias(..)) => Err(no::REBOUND.at(at)),
-            (Targets::Tuple(targets), Val::Tuple(values) | Val::Struct(_, values))
-                if targets.len() == values.len() =>
-            {
+            (
+                Targets::Tuple(targets),
+                Val::Tuple(values) | Val::Struct(_, values) | Val::Rows(_, _, values),
+            ) if targets.len() == values.len() => {
                 let both = targets.into_iter().zip(values);
                 both.into_iter().try_for_each(|(t, v)| self.pairs(t, v, several, at, pairs))
             }
@@ -369,7 +375,12 @@ impl<'a> Converter<'a> {
     /// Exchanges what is in two places.
     pub(super) fn exchange(&mut self, a: Val<'a>, b: Val<'a>, span: Span) -> Made<()> {
         match (a, b) {
-            (Val::Struct(d, a), Val::Struct(e, b)) if d == e => {
+            (Val::Struct(d, a), Val::Struct(e, b)) | (Val::Rows(d, _, a), Val::Rows(e, _, b))
+                if d == e =>
+            {
+                a.into_iter().zip(b).try_for_each(|(a, b)| self.exchange(a, b, span))
+            }
+            (Val::Tuple(a), Val::Tuple(b)) if a.len() == b.len() => {
                 a.into_iter().zip(b).try_for_each(|(a, b)| self.exchange(a, b, span))
             }
             (a, b) => self.exchange_two(a, b, span),
@@ -433,7 +444,7 @@ pub(super) fn after(e: Expr, span: Span) -> Expr {
 fn refers(val: &Val<'_>) -> bool {
     match val {
         Val::Alias(..) | Val::Closure(_) => true,
-        Val::Tuple(all) | Val::Struct(_, all) => all.iter().any(refers),
+        Val::Tuple(all) | Val::Struct(_, all) | Val::Rows(_, _, all) => all.iter().any(refers),
         _ => false,
     }
 }

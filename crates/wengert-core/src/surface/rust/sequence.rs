@@ -32,6 +32,8 @@ pub(super) enum Seq<'a> {
         base: Leaf,
         way: Way,
     },
+    /// The structs of an array.
+    Rows(Box<Val<'a>>, Way),
     /// Parts of an array: overlapping, or one after the other, the last one perhaps shorter.
     Parts {
         base: Leaf,
@@ -153,6 +155,11 @@ impl<'a> Converter<'a> {
                 let way = match other {
                     syn::Expr::Path(path) => match path.path.get_ident().map(ToString::to_string) {
                         Some(name) => match self.scopes.get(&name) {
+                            Some(Entry::Variable(val @ Val::Rows(..)))
+                                if val.leaves().iter().all(|leaf| leaf.how == How::Ref) =>
+                            {
+                                Way::Mut
+                            }
                             // All elements of several axes are looked at, and not written.
                             Some(Entry::Variable(Val::Leaf(leaf)))
                                 if leaf.how == How::Ref && leaf.ty.axes() > 1 =>
@@ -177,6 +184,9 @@ impl<'a> Converter<'a> {
     fn elements(&mut self, e: &'a syn::Expr, way: Way) -> Made<Seq<'a>> {
         let val = self.expr(e, None)?;
         let at = self.at(e);
+        if let Val::Rows(..) = val {
+            return Ok(Seq::Rows(Box::new(self.steady_rows(val)), way));
+        }
         let base = self.as_array(val, at)?;
         let base = if base.ty.axes() > 1 { self.flat(base, way, at)? } else { base };
         Ok(self.elements_of(base, way))
@@ -362,6 +372,7 @@ impl<'a> Converter<'a> {
                 }
             }
             Seq::Elements { base, .. } => length(&base.e, &base.ty, at),
+            Seq::Rows(rows, _) => super::rows::count(rows, at),
             Seq::Parts { base, size, cut } => {
                 let n = length(&base.e, &base.ty, at);
                 match cut {
@@ -480,6 +491,7 @@ impl<'a> Converter<'a> {
                     }
                 }
             }
+            Seq::Rows(rows, way) => self.row_item(rows, k, *way, at)?,
             Seq::Parts { base, size, cut } => {
                 let start = match cut {
                     Cut::Windows => k.clone(),

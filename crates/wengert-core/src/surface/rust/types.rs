@@ -1,5 +1,6 @@
 //! Rust types as they are written, and signatures made of them.
 
+use super::rows::StructArray;
 use super::structs::RustStruct;
 use super::value::{Len, Ty};
 use super::{Converter, Made, ndarray, no};
@@ -134,6 +135,8 @@ pub enum RustType {
     Tuple(Vec<RustType>),
     /// A struct.
     Struct(Arc<RustStruct>),
+    /// An array of structs.
+    Structs(Arc<StructArray>),
     /// `()`
     Unit,
 }
@@ -144,6 +147,7 @@ impl RustType {
         match self {
             RustType::Tuple(all) => all.iter().flat_map(RustType::leaves).collect(),
             RustType::Struct(def) => def.fields.iter().flat_map(|f| f.ty.leaves()).collect(),
+            RustType::Structs(array) => array.columns.iter().collect(),
             RustType::Unit => Vec::new(),
             other => vec![other],
         }
@@ -167,7 +171,9 @@ impl RustType {
             RustType::Bool => Some(Elem::Bool),
             RustType::Slice(e) | RustType::Vec(e) | RustType::Array(e, _) => e.scalar(),
             RustType::NdArray { item, .. } => item.scalar(),
-            RustType::Tuple(_) | RustType::Struct(_) | RustType::Unit => None,
+            RustType::Tuple(_) | RustType::Struct(_) | RustType::Structs(_) | RustType::Unit => {
+                None
+            }
         }
     }
 
@@ -197,6 +203,9 @@ impl RustType {
             RustType::NdArray { item, rank, .. } => Ty::nd(item.ty(), *rank),
             RustType::Tuple(all) => Ty::Tuple(all.iter().map(RustType::ty).collect()),
             RustType::Struct(def) => Ty::Struct(def.clone()),
+            RustType::Structs(array) => {
+                Ty::Array(Box::new(Ty::Struct(array.item.clone())), array.len())
+            }
             RustType::Unit => Ty::Unit,
         }
     }
@@ -265,7 +274,7 @@ impl Converter<'_> {
                 if let syn::Type::Slice(slice) = &*reference.elem {
                     let elem = self.rust_type(&slice.elem)?;
                     let at = self.at(&slice.elem);
-                    return Ok((RustType::Slice(Box::new(self.element(elem, at)?)), mode));
+                    return Ok((self.array_type(elem, RustType::Slice, at)?, mode));
                 }
                 let inner = self.rust_or_view(&reference.elem)?.0;
                 let at = self.at(ty);
@@ -310,9 +319,8 @@ impl Converter<'_> {
             }
             syn::Type::Array(array) => {
                 let elem = self.rust_type(&array.elem)?;
-                let elem = self.element(elem, at)?;
                 let length = self.array_length(&array.len)?;
-                return Ok(RustType::Array(Box::new(elem), length));
+                return self.array_type(elem, |elem| RustType::Array(elem, length), at);
             }
             syn::Type::Path(path) if path.qself.is_none() => return self.path_type(&path.path, at),
             syn::Type::Slice(_) => no::BARE_SLICE.at(at),
@@ -348,8 +356,7 @@ impl Converter<'_> {
                     && let Some(syn::GenericArgument::Type(elem)) = args.args.first()
                 {
                     let elem = self.rust_type(elem)?;
-                    let elem = self.element(elem, at)?;
-                    return Ok(RustType::Vec(Box::new(elem)));
+                    return self.array_type(elem, RustType::Vec, at);
                 }
                 no::INFERRED_TYPE.at(at)
             }
@@ -371,13 +378,21 @@ impl Converter<'_> {
         Err(as_type(refused))
     }
 
-    /// A type as that of elements.
-    fn element(&mut self, elem: RustType, at: Span) -> Made<RustType> {
+    /// An array of elements of a type.
+    fn array_type(
+        &mut self,
+        elem: RustType,
+        array: impl FnOnce(Box<RustType>) -> RustType,
+        at: Span,
+    ) -> Made<RustType> {
         match elem {
             RustType::Tuple(_) | RustType::Unit => Err(as_type(no::ARRAY_OF_TUPLES.at(at))),
-            RustType::Struct(_) => Err(as_type(no::ARRAY_OF_STRUCTS.at(at))),
+            RustType::Struct(def) => {
+                super::rows::array_of_structs(def, array(Box::new(RustType::F64)), at)
+            }
+            RustType::Structs(_) => Err(as_type(no::ARRAY_OF_STRUCTS.at(at))),
             RustType::NdArray { .. } => Err(as_type(no::ARRAY_OF_NDARRAYS.at(at))),
-            elem => Ok(elem),
+            elem => Ok(array(Box::new(elem))),
         }
     }
 
