@@ -292,6 +292,117 @@ fn structs_hold_arrays_of_structs() {
     assert_eq!(h_bar, -19.62);
 }
 
+/// Functions of other modules are given structs, and arrays of them, and give some.
+mod elsewhere {
+    use super::model::{Kind, Particle};
+    use wengert::differentiable;
+
+    #[differentiable]
+    pub fn charged(kind: &Kind, by: f64) -> Kind {
+        Kind { charge: kind.charge * by, number: kind.number + 1 }
+    }
+
+    #[differentiable]
+    pub fn push(p: &mut Particle, h: f64) {
+        p.v[0] += h * p.kind.charge;
+    }
+
+    #[differentiable]
+    pub fn heaviest(ps: &[Particle]) -> f64 {
+        ps.iter().map(|p| p.mass * p.mass).sum()
+    }
+
+    #[differentiable]
+    pub fn push_all(ps: &mut [Particle], h: f64) {
+        for p in ps.iter_mut() {
+            p.x[0] += h * p.v[0];
+        }
+    }
+}
+
+#[differentiable]
+fn called(ps: &mut [Particle], one: &mut Particle, by: f64) -> f64 {
+    let kind: Kind = elsewhere::charged(&ps[0].kind, by);
+    ps[0].kind = kind;
+    elsewhere::push(&mut ps[0], by);
+    elsewhere::push(one, 2.0 * by);
+    elsewhere::push_all(ps, by);
+    let sum: f64 = elsewhere::heaviest(&*ps);
+    sum + ps[0].x[0] * one.v[0] + kind.number as f64
+}
+
+#[test]
+fn structs_are_given_to_functions_of_other_modules() {
+    let (mut plain, mut one) = (several(), several()[1]);
+    let wanted = called(&mut plain, &mut one, 0.3);
+    let (mut ps, mut other) = (several(), several()[1]);
+    let (value, (by_ps, by_one, by)) = called::value_and_grad(&mut ps, &mut other, 0.3);
+    assert!((value - wanted).abs() < 1e-14);
+    assert!((ps[0].x[0] - plain[0].x[0]).abs() < 1e-15 && (other.v[0] - one.v[0]).abs() < 1e-15);
+    assert_eq!((ps[0].kind.number, by_ps[2].mass), (2, 1.0));
+    let slope = |change: &dyn Fn(&mut [Particle], &mut Particle, &mut f64, f64)| {
+        let run = |h: f64| {
+            let (mut ps, mut one, mut by) = (several(), several()[1], 0.3);
+            change(&mut ps, &mut one, &mut by, h);
+            called(&mut ps, &mut one, by)
+        };
+        (run(1e-6) - run(-1e-6)) / 2e-6
+    };
+    assert!((by - slope(&|_, _, by, h| *by += h)).abs() < 1e-7);
+    assert!((by_one.kind.charge - slope(&|_, one, _, h| one.kind.charge += h)).abs() < 1e-7);
+    let charge = slope(&|ps, _, _, h| ps[0].kind.charge += h);
+    assert!((by_ps[0].kind.charge - charge).abs() < 1e-7);
+}
+
+/// Parts of an array, references that stay, copies that do not, and a closure that takes one along.
+#[differentiable]
+fn parts(ps: &mut [Particle], t: f64) -> f64 {
+    let n = ps.len();
+    let kept = ps[1];
+    let part = &mut ps[1..n];
+    part[0].x = [t, 2.0 * t];
+    let inner = &mut part[0];
+    inner.v[1] = inner.x[1] * inner.mass;
+    inner.mass *= 3.0;
+    let mut pair = [ps[0], kept];
+    let before = move |k: usize| pair[k].mass;
+    pair[0].mass = 100.0;
+    pair[1].mass += t;
+    let mut sum = before(0) * t + pair[1].mass;
+    for (a, b) in ps.iter().zip(pair.iter().rev()) {
+        sum += a.v[1] * b.x[0] - b.mass * t;
+    }
+    let empty = ps[..0].is_empty() && ps.to_vec().len() == n;
+    if empty { sum } else { -sum }
+}
+
+#[test]
+fn parts_and_copies() {
+    let mut plain = several();
+    let wanted = parts(&mut plain, 0.7);
+    let mut ps = several();
+    let (value, (by_ps, by_t)) = parts::value_and_grad(&mut ps, 0.7);
+    assert!((value - wanted).abs() < 1e-13, "{value} {wanted}");
+    for (a, b) in plain.iter_mut().zip(&mut ps) {
+        for (a, b) in floats(a).iter().zip(floats(b)) {
+            assert!((**a - *b).abs() < 1e-15);
+        }
+    }
+    let slope = |f: &dyn Fn(&mut [Particle], &mut f64, f64)| {
+        let run = |h: f64| {
+            let (mut ps, mut t) = (several(), 0.7);
+            f(&mut ps, &mut t, h);
+            parts(&mut ps, t)
+        };
+        (run(1e-6) - run(-1e-6)) / 2e-6
+    };
+    assert!((by_t - slope(&|_, t, h| *t += h)).abs() < 1e-6);
+    for k in 0..3 {
+        let wanted = slope(&|ps, _, h| ps[k].mass += h);
+        assert!((by_ps[k].mass - wanted).abs() < 1e-6, "{k}");
+    }
+}
+
 #[test]
 fn errors_tell_of_the_array() {
     let mut ps = several();

@@ -110,8 +110,7 @@ pub(super) fn row<'a>(rows: Val<'a>, k: &Expr, at: Span) -> Val<'a> {
     let Val::Rows(def, _, columns) = rows else { return rows };
     let mut at_k = |leaf: Leaf| {
         let ty = leaf.ty.element().cloned().unwrap_or(Ty::F64);
-        let how = if ty.is_array() && leaf.how == How::Ref { How::Ref } else { How::Place };
-        Leaf { e: element(leaf.e, k.clone(), at), ty, how, from: leaf.from }
+        Leaf { e: element(leaf.e, k.clone(), at), ty, how: How::Place, from: leaf.from }
     };
     Val::Struct(def, columns.into_iter().map(|v| v.each_column(&mut at_k)).collect())
 }
