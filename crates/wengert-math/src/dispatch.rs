@@ -1,4 +1,5 @@
-//! Which version of a function runs: one for processors with wide vectors, one for those with fused multiply-add, one for all.
+//! Which version of a function runs: one for processors with fused multiply-add, one for all; with feature `avx512` a third one for those
+//! with vectors of eight doubles.
 //!
 //! `f64::mul_add` is one instruction where the processor has it, but x86-64 as such does not: compiled for
 //! it, every one is a call of a library function. So each function is compiled more than once, and which version runs
@@ -109,8 +110,8 @@ pub trait Work {
     fn run(self) -> Self::Out;
 }
 
-/// Does some work in the version for this processor: the code is compiled three times, for what [`wide`] stands for, for what [`fused`]
-/// stands for, and for every processor; once where the program is compiled for such processors alone.
+/// Does some work in the version for this processor: the code is compiled twice, with and without what [`fused`] stands for, with feature
+/// `avx512` also for what [`wide`] stands for; once where the program is compiled for such processors alone.
 ///
 /// ```
 /// use wengert_math::{Work, fastest, inline};
@@ -132,6 +133,7 @@ pub trait Work {
 #[inline]
 pub fn fastest<W: Work>(work: W) -> W::Out {
     #[cfg(all(
+        feature = "avx512",
         target_arch = "x86_64",
         not(all(target_feature = "avx512f", target_feature = "avx512vl"))
     ))]

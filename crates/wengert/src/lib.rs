@@ -48,6 +48,7 @@
 //! | --- | --- |
 //! | `macros` | `#[differentiable]`; it is on unless `default-features = false` |
 //! | `compile` | functions given as text at run time, compiled to native code: `Function`. It takes longer to build, because it brings Cranelift and a parser of Python |
+//! | `avx512` | functions with `#[differentiable]` also in a version for processors with vectors of eight doubles |
 //! | `ndarray` | arrays of that crate as parameters of functions with `#[differentiable]`, conversions from and to them, and variables of tapes as their elements |
 //! | `nalgebra` | variables of tapes as elements of the matrices of that crate |
 //!

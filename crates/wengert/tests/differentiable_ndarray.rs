@@ -184,6 +184,16 @@ fn weighted(cube: ArrayView3<f64>, #[nondiff] counts: ArrayView1<i32>, x: &Array
 }
 
 #[differentiable]
+fn singles(x: ArrayView1<f32>, n: usize) -> f32 {
+    let mut y = Array1::<f32>::ones(n);
+    let z: Array1<f32> = Array1::from_vec(vec![0.5; n]);
+    for k in 0..n {
+        y[k] *= x[k] * 0.1 + z[k];
+    }
+    y.sum()
+}
+
+#[differentiable]
 fn calls(x: ArrayView1<f64>, scale: f64) -> f64 {
     let y: f64 = inner::squared(x);
     y * scale
@@ -194,6 +204,10 @@ fn calls_three_axes_and_other_numbers() {
     let x = arr1(&[1.0, 2.0, 3.0]);
     assert_eq!(calls::grad(x.view(), 2.0), (arr1(&[4.0, 8.0, 12.0]), 14.0));
     assert_eq!(calls::hvp(x.view(), 2.0, x.view(), 1.0).1, 28.0);
+    let (a, b) = (arr1(&[0.3_f32, 0.7]), arr1(&[0.1_f32, 0.1]));
+    let (value, gradient) = singles::value_and_grad(a.view(), 2);
+    assert!((value - singles(a.view(), 2)).abs() < 1e-6);
+    assert_eq!(gradient, b);
     let cube = Array3::from_shape_fn((2, 2, 3), |(i, j, k)| (i + 2 * j + 3 * k) as f64);
     let counts = arr1(&[2, 5]);
     let singles = arr1(&[0.5_f32, 4.0]);

@@ -245,7 +245,9 @@ impl<'a> Converter<'a> {
         {
             return self.outside_call(&path.path, &args, want, at_name, at);
         }
-        if let Some(made) = self.nd_made(&owner, &last, &args, want, at)? {
+        if let syn::Expr::Path(path) = strip(&call.func)
+            && let Some(made) = self.nd_made(&path.path, &args, want, at)?
+        {
             return Ok(made);
         }
         self.library_call(&owner, &last, &args, want, at_name, at)

@@ -208,14 +208,21 @@ impl<'a> Converter<'a> {
     /// `Array2::zeros((n, m))` and the like; nothing where it is none of these.
     pub(super) fn nd_made(
         &mut self,
-        owner: &str,
-        name: &str,
+        path: &syn::Path,
         args: &[&'a syn::Expr],
         want: Option<&Ty>,
         at: Span,
     ) -> Made<Option<Val<'a>>> {
-        let Some(rank) = array_named(owner) else { return Ok(None) };
-        let item = want.map(|ty| ty.scalar().clone()).filter(Ty::is_scalar);
+        let mut words = path.segments.iter().rev();
+        let (Some(name), Some(owner)) = (words.next(), words.next()) else { return Ok(None) };
+        let Some(rank) = array_named(&owner.ident.to_string()) else { return Ok(None) };
+        let wanted = want.map(|ty| ty.scalar().clone()).filter(Ty::is_scalar);
+        let item = match owner.arguments.is_none() {
+            true => wanted,
+            false => Some(self.nd_item(owner, at)?.ty()),
+        };
+        let name = name.ident.to_string();
+        let name = name.as_str();
         match (name, args) {
             ("zeros" | "ones", [shape]) => {
                 let dims = self.nd_shape(shape, rank, at)?;
