@@ -359,10 +359,8 @@ impl Writer<'_> {
             16 => {
                 let (g, value) = (self.name("g"), self.float(1));
                 let (a, b, z) = (self.float(1), self.float(1), self.name("z"));
-                self.line(&format!(
-                    "let {g} = |t: f64, r: f64| t.tanh() * r - {:?};",
-                    self.random.float().abs()
-                ));
+                let less = self.random.float().abs();
+                self.line(&format!("let {g} = |t: f64, r: f64| t.tanh() * r - {less:?};"));
                 self.line(&format!("let ({z}, q) = ({g}({a}, {b}), {value});"));
                 self.line("s += q * 0.5;");
                 self.hidden(&z);
