@@ -24,17 +24,20 @@ pub fn mean_state(w: f64, b: f64, h0: f64, n: usize) -> f64 {
 
 /// Workload b.
 #[differentiable]
-pub fn rnn(w: &[[f64; 64]; 64], u: &[[f64; 64]; 64], b: &[f64; 64], x: &[[f64; 64]]) -> f64 {
+pub fn rnn(
+    w: &[[f64; 64]; 64],
+    u: &[[f64; 64]; 64],
+    b: &[f64; 64],
+    #[nondiff] x: &[[f64; 64]],
+) -> f64 {
     let mut h = [0.0; 64];
     let mut total = 0.0;
     for row in x {
         let mut new = [0.0; 64];
         for i in 0..64 {
-            let mut sum = b[i];
-            for j in 0..64 {
-                sum += w[i][j] * h[j] + u[i][j] * row[j];
-            }
-            new[i] = sum.tanh();
+            let by_state: f64 = w[i].iter().zip(&h).map(|(w, h)| w * h).sum();
+            let by_input: f64 = u[i].iter().zip(row).map(|(u, x)| u * x).sum();
+            new[i] = (by_state + by_input + b[i]).tanh();
         }
         h = new;
         for v in h {
@@ -147,9 +150,7 @@ pub fn leading(a: &[[f64; 64]; 64], #[nondiff] start: &[f64; 64], #[nondiff] tol
         let mut new = [0.0; 64];
         let mut size = 0.0;
         for i in 0..64 {
-            for j in 0..64 {
-                new[i] += a[i][j] * v[j];
-            }
+            new[i] = a[i].iter().zip(&v).map(|(a, v)| a * v).sum();
             size += new[i] * new[i];
         }
         let size = size.sqrt();
@@ -213,6 +214,7 @@ pub fn final_loss(
     n: usize,
 ) -> f64 {
     let m = a.len();
+    assert!(y.len() == m);
     let mut x = [0.0; 50];
     let mut mean = [0.0; 50];
     let mut var = [0.0; 50];
@@ -280,7 +282,7 @@ pub fn task(name: &str, n: usize) -> Option<Task> {
             let (w, u, x) = (square(&w), square(&u), rows(&x));
             let b: [f64; 64] = b.try_into().ok()?;
             Box::new(move || {
-                let (value, (w, u, b, _)) = rnn::value_and_grad(&w, &u, &b, &x);
+                let (value, (w, u, b)) = rnn::value_and_grad(&w, &u, &b, &x);
                 (value, [w.as_flattened(), u.as_flattened(), &b].concat())
             })
         }
@@ -291,9 +293,9 @@ pub fn task(name: &str, n: usize) -> Option<Task> {
         }),
         "d" | "d2" => {
             let plate = rows::<256>(&data::plate(256));
-            let reacts = name == "d2";
+            let (mut u, reacts) = (plate.clone(), name == "d2");
             Box::new(move || {
-                let mut u = plate.clone();
+                u.copy_from_slice(&plate);
                 let f = if reacts { react::value_and_grad } else { heat::value_and_grad };
                 let (value, gradient) = f(&mut u, n);
                 (value, gradient.as_flattened().to_vec())
@@ -337,7 +339,11 @@ pub fn task(name: &str, n: usize) -> Option<Task> {
         }
         "h" => {
             let start = hand::h_start(n);
-            Box::new(move || in_place::value_and_grad(&mut start.clone()))
+            let mut x = start.clone();
+            Box::new(move || {
+                x.copy_from_slice(&start);
+                in_place::value_and_grad(&mut x)
+            })
         }
         _ => return None,
     })

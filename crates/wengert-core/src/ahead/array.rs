@@ -1,7 +1,11 @@
 //! Arrays of a rank that the compiler knows.
+//!
+//! The memory of large ones goes from an array that is gone to the next of its size ([`room`]): new memory comes from the system page by
+//! page, which takes longer than to fill it.
 
 use crate::fault::FaultKind;
 use crate::ops::kernels::{self, Computed, Operand};
+use crate::ops::room;
 use crate::ops::shaped::{self, Data, Elements, ElementsMut};
 use crate::ops::{ArrayOp, Scalar};
 
@@ -15,6 +19,10 @@ pub trait Element: Copy + Default + 'static {
     fn taken(data: Data) -> Option<Vec<Self>>;
     /// Elements of their own.
     fn data(x: Vec<Self>) -> Data;
+    /// Memory for so many elements; `None` where there is none.
+    fn room(n: usize) -> Option<Vec<Self>>;
+    /// Leaves memory to the next array of its size.
+    fn leave(x: Vec<Self>);
     /// One of them.
     fn scalar(self) -> Scalar;
     /// The number that a kernel has made, where it is of this kind.
@@ -22,7 +30,7 @@ pub trait Element: Copy + Default + 'static {
 }
 
 macro_rules! elements {
-    ($($ty:ty, $kind:ident;)*) => {$(
+    ($($ty:ty, $kind:ident, $leave:expr;)*) => {$(
         impl Element for $ty {
             #[inline(always)]
             fn elements(x: &[$ty]) -> Elements<'_> {
@@ -46,6 +54,21 @@ macro_rules! elements {
             }
 
             #[inline(always)]
+            fn room(n: usize) -> Option<Vec<$ty>> {
+                if n >= LARGE {
+                    return room::reserve(n);
+                }
+                let mut room = Vec::new();
+                room.try_reserve_exact(n).ok()?;
+                Some(room)
+            }
+
+            #[inline(always)]
+            fn leave(x: Vec<$ty>) {
+                $leave(x);
+            }
+
+            #[inline(always)]
             fn scalar(self) -> Scalar {
                 Scalar::$kind(self)
             }
@@ -61,17 +84,49 @@ macro_rules! elements {
     )*};
 }
 elements! {
-    f64, F64;
-    f32, F32;
-    i64, I64;
-    bool, Bool;
+    f64, F64, left;
+    f32, F32, drop;
+    i64, I64, drop;
+    bool, Bool, drop;
+}
+
+/// So many elements or more are worth keeping their memory.
+const LARGE: usize = room::SMALL / size_of::<f64>();
+
+/// Memory that is worth it is kept.
+#[inline(always)]
+fn left(x: Vec<f64>) {
+    if x.capacity() >= LARGE {
+        room::give_back(x);
+    }
 }
 
 /// An array: elements in row-major order, and how many there are along each axis.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Array<T, const R: usize> {
+#[derive(Debug, PartialEq)]
+pub struct Array<T: Element, const R: usize> {
     data: Vec<T>,
     dims: [usize; R],
+}
+
+impl<T: Element, const R: usize> Clone for Array<T, R> {
+    fn clone(&self) -> Array<T, R> {
+        Array { data: copied(&self.data), dims: self.dims }
+    }
+}
+
+impl<T: Element, const R: usize> Drop for Array<T, R> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        T::leave(std::mem::take(&mut self.data));
+    }
+}
+
+/// The elements once more.
+pub(super) fn copied<T: Element>(x: &[T]) -> Vec<T> {
+    let mut copy =
+        if x.len() >= LARGE { room::vector(x.len()) } else { Vec::with_capacity(x.len()) };
+    copy.extend_from_slice(x);
+    copy
 }
 
 impl<T: Element, const R: usize> Array<T, R> {
@@ -99,8 +154,8 @@ impl<T: Element, const R: usize> Array<T, R> {
     }
 
     /// The elements alone.
-    pub fn into_data(self) -> Vec<T> {
-        self.data
+    pub fn into_data(mut self) -> Vec<T> {
+        std::mem::take(&mut self.data)
     }
 
     /// The number of elements along an axis.
@@ -194,10 +249,7 @@ pub fn scalar<T: Element>(x: T) -> Operand<'static> {
 pub fn fill<T: Element, const R: usize>(n: [i64; R], value: T) -> Result<Array<T, R>, FaultKind> {
     let dims = kernels::dims(&n.map(scalar::<i64>))?;
     let count = shaped::count(&dims);
-    let mut data = Vec::new();
-    if data.try_reserve_exact(count).is_err() {
-        return Err(kernels::no_room(&dims));
-    }
+    let Some(mut data) = T::room(count) else { return Err(kernels::no_room(&dims)) };
     data.resize(count, value);
     let dims: [usize; R] = std::array::from_fn(|axis| dims[axis]);
     Ok(Array { data, dims })
@@ -253,7 +305,7 @@ pub fn update<T: Element, const R: usize>(
 
 /// The sum over all elements.
 #[inline(always)]
-pub fn sum<T: kernels::Float, const R: usize>(x: &Array<T, R>) -> T {
+pub fn sum<T: kernels::Float + Element, const R: usize>(x: &Array<T, R>) -> T {
     kernels::sum(&x.data)
 }
 

@@ -1,6 +1,6 @@
 //! Arguments and results: Rust's arrays to those of printed programs, and back.
 
-use super::array::{Array, Element};
+use super::array::{Array, Element, copied};
 use super::faults::Result;
 use crate::fault::{Fault, FaultKind};
 use crate::span::Span;
@@ -18,6 +18,9 @@ pub trait Item: Sized {
 
     /// The items that numbers make; `None` where one does not fit its type.
     fn gather(numbers: Vec<Self::Number>) -> Option<Vec<Self>>;
+
+    /// Writes them where others were, of which there are as many; nothing where one does not fit its type.
+    fn put(to: &mut [Self], numbers: &[Self::Number]) -> Option<()>;
 }
 
 macro_rules! same {
@@ -28,11 +31,16 @@ macro_rules! same {
             fn axes(_: &mut Vec<usize>) {}
 
             fn spread(all: &[$ty]) -> Vec<$ty> {
-                all.to_vec()
+                copied(all)
             }
 
             fn gather(numbers: Vec<$ty>) -> Option<Vec<$ty>> {
                 Some(numbers)
+            }
+
+            fn put(to: &mut [$ty], numbers: &[$ty]) -> Option<()> {
+                to.copy_from_slice(numbers);
+                Some(())
             }
         }
     )*};
@@ -53,6 +61,11 @@ macro_rules! integers {
 
             fn gather(numbers: Vec<i64>) -> Option<Vec<$ty>> {
                 numbers.into_iter().map(|x| x.try_into().ok()).collect()
+            }
+
+            fn put(to: &mut [$ty], numbers: &[i64]) -> Option<()> {
+                to.copy_from_slice(&Self::gather(numbers.to_vec())?);
+                Some(())
             }
         }
     )*};
@@ -76,6 +89,10 @@ impl<T: Item, const N: usize> Item for [T; N] {
         let count = items.len().checked_div(N).unwrap_or(0);
         let row = |_| <[T; N]>::try_from(items.by_ref().take(N).collect::<Vec<T>>()).ok();
         (0..count).map(row).collect()
+    }
+
+    fn put(to: &mut [[T; N]], numbers: &[T::Number]) -> Option<()> {
+        T::put(to.as_flattened_mut(), numbers)
     }
 }
 
@@ -131,14 +148,12 @@ pub fn wrong_length(wanted: usize, found: usize) -> Box<Fault> {
 
 /// Writes the items of an array where others were.
 pub fn write<T: Item, const R: usize>(to: &mut [T], array: Array<T::Number, R>) -> Result<()> {
-    let from = items::<T, R>(array)?;
-    if from.len() != to.len() {
-        return Err(misfit(&format!("{} elements were given, {} came out", to.len(), from.len())));
+    let (dims, mut inside) = (array.dims(), Vec::new());
+    T::axes(&mut inside);
+    if dims[0] != to.len() || dims[1..] != inside {
+        return Err(misfit(&format!("{} elements were given, {} came out", to.len(), dims[0])));
     }
-    for (to, from) in to.iter_mut().zip(from) {
-        *to = from;
-    }
-    Ok(())
+    T::put(to, array.data()).ok_or_else(|| plain(FaultKind::Overflow))
 }
 
 /// An integer of a narrower type.

@@ -1,10 +1,13 @@
 //! The tape: words of numbers, and arrays beside them, last in, first out.
 //!
-//! Mostly it is one piece of memory that grows as it is written. In limited memory it is many small ones ([`Limited`]), of which none moves
+//! Mostly it is one piece of memory that grows as it is written. A loop that knows how many records it makes gets room for all of them
+//! at once ([`Tape::records`]): then no record is asked whether it fits, and what the loop carries stays in registers.
+//! In limited memory it is many small ones ([`Limited`]), of which none moves
 //! and none is longer than its records need: what it takes is what is on it, and no record goes beyond the limit.
 
 use super::array::{Array, Element};
 use crate::ir::MAX_RANK;
+use crate::ops::room;
 use crate::ops::shaped::Data;
 use std::cell::Cell;
 
@@ -45,7 +48,9 @@ words! {
 /// that push and pop numbers keep it in registers.
 #[derive(Clone, Debug, Default)]
 pub struct Tape {
+    /// Room for words, and how many are records. What is behind them is left from before.
     words: Vec<u64>,
+    used: usize,
     arrays: Option<Box<Arrays>>,
     limited: Option<Box<Limited>>,
 }
@@ -57,7 +62,7 @@ struct Limited {
     most: usize,
     /// Words in a piece.
     piece: usize,
-    /// The pieces before the last one, and how many words are on them.
+    /// The pieces before the last one, each as long as its records, and how many words are on them.
     pieces: Vec<Vec<u64>>,
     before: usize,
     /// A piece that became empty, for the next one.
@@ -89,14 +94,14 @@ impl Tape {
     /// A tape without records, with the memory of the last one of this thread.
     #[inline(always)]
     pub fn again() -> Tape {
-        Tape { words: spare(), arrays: None, limited: None }
+        Tape { words: spare(), ..Tape::default() }
     }
 
     /// A tape without records, which lies in pieces of so many bytes, about, and may be given a limit.
     pub fn in_pieces(bytes: usize) -> Tape {
         let piece = bytes.clamp(8, MOST_IN_PIECE) / 8;
         let limited = Limited { most: usize::MAX, piece, ..Limited::default() };
-        Tape { words: Vec::new(), arrays: None, limited: Some(Box::new(limited)) }
+        Tape { limited: Some(Box::new(limited)), ..Tape::default() }
     }
 
     /// Leaves the memory to the next tape of this thread, unless it is a lot.
@@ -110,29 +115,68 @@ impl Tape {
     /// A record of numbers on the tape; false where there is no memory for it.
     #[inline(always)]
     pub fn push<const N: usize>(&mut self, record: [u64; N]) -> bool {
-        if self.words.capacity() - self.words.len() < N {
-            let limited = self.limited.take();
-            (self.words, self.limited) =
-                grown(std::mem::take(&mut self.words), limited, N, array_bytes(&self.arrays));
-            if self.words.capacity() - self.words.len() < N {
-                return false;
-            }
+        if self.room::<N>().is_none() {
+            self.grow(N);
         }
-        self.words.extend_from_slice(&record);
+        let Some(place) = self.room::<N>() else { return false };
+        *place = record;
+        self.used += N;
         true
     }
 
     /// Takes the last record of that many numbers back.
     #[inline(always)]
     pub fn pop<const N: usize>(&mut self) -> Option<[u64; N]> {
-        if self.words.len() < N {
-            let limited = self.limited.take();
-            (self.words, self.limited) = before(std::mem::take(&mut self.words), limited);
+        if self.used < N {
+            self.go_back();
         }
-        let start = self.words.len().checked_sub(N)?;
-        let record = *self.words[start..].first_chunk::<N>()?;
-        self.words.truncate(start);
-        Some(record)
+        self.used = self.used.checked_sub(N)?;
+        self.words.get(self.used..)?.first_chunk::<N>().copied()
+    }
+
+    /// Where the next record comes to stand.
+    #[inline(always)]
+    fn room<const N: usize>(&mut self) -> Option<&mut [u64; N]> {
+        self.words.get_mut(self.used..)?.first_chunk_mut::<N>()
+    }
+
+    /// Room for so many records of numbers, all of which will be written; none where there is no memory for them, or
+    /// not in one piece.
+    #[inline(always)]
+    pub fn records<const N: usize>(&mut self, count: usize) -> Option<&mut [[u64; N]]> {
+        let more = count.checked_mul(N).filter(|_| self.limited.is_none())?;
+        if self.words.len().saturating_sub(self.used) < more {
+            self.grow(more);
+        }
+        let room = self.words.get_mut(self.used..)?.get_mut(..more)?;
+        self.used += more;
+        // So that a compiler sees how many there are.
+        room.as_chunks_mut().0.get_mut(..count)
+    }
+
+    /// The last records of so many numbers, taken back together, the last one at the end; none where there are not so many, or
+    /// not in one piece.
+    #[inline(always)]
+    pub fn last_records<const N: usize>(&mut self, count: usize) -> Option<&[[u64; N]]> {
+        let start = self.used.checked_sub(count.checked_mul(N)?)?;
+        let records = self.words.get(start..self.used)?;
+        self.used = start;
+        records.as_chunks().0.get(..count)
+    }
+
+    /// Makes room for so many words more, where there is memory.
+    #[inline(always)]
+    fn grow(&mut self, more: usize) {
+        let (words, limited) = (std::mem::take(&mut self.words), self.limited.take());
+        (self.words, self.used, self.limited) =
+            grown(words, self.used, limited, more, array_bytes(&self.arrays));
+    }
+
+    /// Goes back to the last piece, where the records of this one are used up.
+    #[inline(always)]
+    fn go_back(&mut self) {
+        let (words, limited) = (std::mem::take(&mut self.words), self.limited.take());
+        (self.words, self.used, self.limited) = before(words, self.used, limited);
     }
 
     /// An array of a record on the tape; false where it does not fit.
@@ -153,7 +197,7 @@ impl Tape {
     /// Bytes that its records take now.
     pub fn bytes(&self) -> usize {
         let before = self.limited.as_ref().map_or(0, |limited| limited.before);
-        (before + self.words.len()) * 8 + array_bytes(&self.arrays)
+        (before + self.used) * 8 + array_bytes(&self.arrays)
     }
 
     /// Whether it is within its limit; notes that it is not.
@@ -188,7 +232,7 @@ impl Tape {
     pub fn mark(&self) -> Mark {
         let before = self.limited.as_ref().map_or(0, |limited| limited.before);
         let arrays = self.arrays.as_ref().map_or(0, |arrays| arrays.all.len());
-        Mark { words: before + self.words.len(), arrays }
+        Mark { words: before + self.used, arrays }
     }
 
     /// Drops what was written since.
@@ -198,10 +242,10 @@ impl Tape {
         {
             let Some(last) = limited.pieces.pop() else { break };
             limited.before -= last.len();
-            self.words = last;
+            (self.used, self.words) = (last.len(), last);
         }
         let before = self.limited.as_ref().map_or(0, |limited| limited.before);
-        self.words.truncate(mark.words - before.min(mark.words));
+        self.used = self.used.min(mark.words - before.min(mark.words));
         while let Some(arrays) = self.arrays.as_mut().filter(|a| a.all.len() > mark.arrays) {
             last(arrays);
         }
@@ -211,7 +255,7 @@ impl Tape {
     pub fn shrink(&mut self) {
         if let Some(limited) = &mut self.limited {
             limited.empty = None;
-            if self.words.is_empty() {
+            if self.used == 0 {
                 self.words = Vec::new();
             }
         }
@@ -239,33 +283,33 @@ fn spare() -> Vec<u64> {
 }
 
 #[inline(never)]
-fn leave(mut words: Vec<u64>) {
-    words.clear();
+fn leave(words: Vec<u64>) {
     if words.capacity() * 8 <= KEPT {
         // Where the thread is about to end, the memory is freed.
         let _ = SPARE.try_with(|spare| spare.set(words));
     }
 }
 
-/// Words with room for some more, where there is memory; arrays take so many bytes beside them.
+/// Words of which some are used, with room for some more, where there is memory; arrays take so many bytes beside them.
 #[cold]
 #[inline(never)]
 fn grown(
     mut words: Vec<u64>,
+    used: usize,
     mut limited: Option<Box<Limited>>,
     more: usize,
     arrays: usize,
-) -> (Vec<u64>, Option<Box<Limited>>) {
+) -> (Vec<u64>, usize, Option<Box<Limited>>) {
     let Some(of) = &mut limited else {
         // Where there is none, there is no room, which is looked at next.
-        let _ = words.try_reserve(more.max(64));
-        return (words, limited);
+        widen(&mut words, used, more);
+        return (words, used, limited);
     };
-    let held = of.before + words.len();
+    let held = of.before + used;
     let room = (of.most.saturating_sub(arrays) / 8).saturating_sub(held);
     if room < more {
         of.is_full = true;
-        return (words, limited);
+        return (words, used, limited);
     }
     let mut next = of.empty.take().unwrap_or_default();
     // A piece that begins has no more room than the limit leaves.
@@ -273,27 +317,51 @@ fn grown(
     if next.capacity() < more || next.capacity() > room {
         next = Vec::new();
     }
-    if next.try_reserve_exact(size).is_err() {
-        return (words, limited);
+    if next.try_reserve_exact(size.saturating_sub(next.len())).is_err() {
+        return (words, used, limited);
     }
+    next.resize(next.capacity(), 0);
     of.before = held;
-    if !words.is_empty() {
+    if used > 0 {
+        words.truncate(used);
         of.pieces.push(words);
     }
-    (next, limited)
+    (next, 0, limited)
+}
+
+/// Makes room for some more words behind those that are used, where there is memory.
+fn widen(words: &mut Vec<u64>, used: usize, more: usize) {
+    let Some(wanted) = used.checked_add(more.max(64)) else { return };
+    if used == 0 {
+        // Blank pages of the system's, which nobody need write.
+        *words = Vec::new();
+        if wanted.checked_mul(8).is_some_and(room::fits) {
+            *words = vec![0; wanted];
+        }
+        return;
+    }
+    words.truncate(used);
+    if words.try_reserve(wanted - used).is_ok() {
+        words.resize(words.capacity(), 0);
+    }
 }
 
 /// The last words, where those of the last piece are used up.
 #[cold]
 #[inline(never)]
-fn before(words: Vec<u64>, mut limited: Option<Box<Limited>>) -> (Vec<u64>, Option<Box<Limited>>) {
-    let Some(of) = limited.as_mut().filter(|_| words.is_empty()) else { return (words, limited) };
-    let Some(last) = of.pieces.pop() else { return (words, limited) };
+fn before(
+    words: Vec<u64>,
+    used: usize,
+    mut limited: Option<Box<Limited>>,
+) -> (Vec<u64>, usize, Option<Box<Limited>>) {
+    let Some(of) = limited.as_mut().filter(|_| used == 0) else { return (words, used, limited) };
+    let Some(last) = of.pieces.pop() else { return (words, used, limited) };
     of.before -= last.len();
     if words.capacity() > 0 {
         of.empty = Some(words);
     }
-    (last, limited)
+    let used = last.len();
+    (last, used, limited)
 }
 
 #[inline(never)]
@@ -317,5 +385,46 @@ fn bytes(data: &Data) -> usize {
         Data::F32(x) => size_of_val(&x[..]),
         Data::I64(x) => size_of_val(&x[..]),
         Data::Bool(x) => size_of_val(&x[..]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_together_and_one_by_one() {
+        let mut tape = Tape::new();
+        assert!(tape.push([1, 2]));
+        let room = tape.records::<3>(1000).unwrap();
+        assert_eq!(room.len(), 1000);
+        for (k, record) in room.iter_mut().enumerate() {
+            *record = [k as u64; 3];
+        }
+        assert!(tape.push([7]));
+        assert_eq!(tape.bytes(), 8 * (2 + 3000 + 1));
+        assert_eq!(tape.pop::<1>(), Some([7]));
+        assert_eq!(tape.pop::<3>(), Some([999; 3]));
+        let last = tape.last_records::<3>(999).unwrap();
+        assert!(last.iter().enumerate().all(|(k, record)| *record == [k as u64; 3]));
+        assert_eq!(tape.last_records::<3>(1), None);
+        assert_eq!(tape.pop::<2>(), Some([1, 2]));
+        assert_eq!(tape.pop::<1>(), None);
+        assert_eq!(tape.last_records::<2>(0), Some(&[][..]));
+    }
+
+    #[test]
+    fn records_that_no_memory_holds() {
+        let mut tape = Tape::new();
+        assert!(tape.push([1]));
+        assert!(tape.records::<2>(usize::MAX / 2 + 1).is_none());
+        assert!(tape.records::<1>(1 << 60).is_none());
+        assert_eq!((tape.bytes(), tape.pop::<1>()), (8, Some([1])));
+        // In pieces there is no room for all of them in one.
+        let mut tape = Tape::in_pieces(64);
+        assert!(tape.records::<1>(2).is_none());
+        assert!((0..100).all(|k| tape.push([k])));
+        assert!(tape.last_records::<1>(100).is_none());
+        assert!((0..100).rev().all(|k| tape.pop() == Some([k])));
     }
 }

@@ -29,7 +29,7 @@ pub const KEEP_MOST: usize = 1 << 30;
 const LITTLE: u64 = 16;
 
 /// Smaller storage is not worth keeping: an allocator has it at hand.
-const SMALL: usize = 32 << 10;
+pub(crate) const SMALL: usize = 32 << 10;
 
 static AVAILABLE: OnceLock<Available> = OnceLock::new();
 

@@ -142,6 +142,12 @@ impl Printer<'_> {
         Ok(())
     }
 
+    /// Where the record that an instruction pushes or pops stands, where that is known.
+    fn own_record(&self, inst: &Inst) -> Option<String> {
+        let (tape, place) = self.unchecked.as_ref()?.record.as_ref()?;
+        inst.results.contains(tape).then(|| place.clone())
+    }
+
     /// A record: numbers as words, arrays beside them.
     fn push(&mut self, inst: &Inst, args: &[String]) {
         let path = self.path().to_string();
@@ -157,8 +163,10 @@ impl Printer<'_> {
                 words.push(format!("{path}Word::word({arg})"));
             }
         }
-        if !words.is_empty() {
-            let words = words.join(", ");
+        let words = words.join(", ");
+        if let Some(place) = self.own_record(inst) {
+            self.line(&format!("{place} = [{words}];"));
+        } else if !words.is_empty() {
             self.line(&format!("if !{tape}.push([{words}]) {{ {fault}; }}"));
         }
     }
@@ -173,10 +181,11 @@ impl Printer<'_> {
             inst.results[1..].iter().partition(|v| self.func.ty(**v).is_array());
         if !numbers.is_empty() {
             let words: Vec<String> = numbers.iter().map(|v| format!("word_{}", v.0)).collect();
-            self.line(&format!(
-                "let Some([{}]) = {tape}.pop() else {{ {fault} }};",
-                words.join(", ")
-            ));
+            let all = words.join(", ");
+            self.line(&match self.own_record(inst) {
+                Some(place) => format!("let [{all}] = {place};"),
+                None => format!("let Some([{all}]) = {tape}.pop() else {{ {fault} }};"),
+            });
             for (v, word) in numbers.iter().zip(&words) {
                 let (name, ty) = (self.name(*v), self.ty(self.func.ty(*v))?);
                 self.line(&format!("let {name} = <{ty} as {path}Word>::number({word});"));

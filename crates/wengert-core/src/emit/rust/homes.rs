@@ -176,6 +176,7 @@ impl Printer<'_> {
                 (steps, closing) = (at.clone(), format!("{at} += 1;"));
             }
             opening.push(format!("let {counter} = {start}.wrapping_add(({steps}) as i64);"));
+            entry.unchecked.recurs = !numbers.is_empty();
             self.unchecked = Some(entry.unchecked);
             self.iteration(body, &opening, &closing)?;
             self.unchecked = None;

@@ -446,7 +446,8 @@ impl<'a> Printer<'a> {
         let single = inst.args.iter().any(|v| self.func.ty(*v) == Type::F32);
         // In a recurrence the next iteration does not wait for a branch that always goes the same way; where there
         // are vectors, there are no branches.
-        if let (Prim::Flush, Some(_), None) = (prim, self.ahead, &self.unchecked) {
+        let recurs = self.unchecked.as_ref().is_none_or(|u| u.recurs);
+        if let (Prim::Flush, Some(_), true) = (prim, self.ahead, recurs) {
             let (x, float) = (&args[0], if single { "f32" } else { "f64" });
             return Ok(format!(
                 "if {float}::abs({x}) < {float}::MIN_POSITIVE {{ ::core::hint::cold_path(); 0.0 }} else {{ {x} }}"

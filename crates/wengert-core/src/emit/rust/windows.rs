@@ -8,7 +8,10 @@
 //! Arrays that are only read have a slice for each index. Of an array that is written there are slices for indices
 //! that differ by more than a constant, if they have no element in common.
 //!
-//! Loops that call elementary functions stay as they are: these take longer than any check.
+//! A loop that pushes one record of numbers per iteration, or pops one, does so in the same way: there is room for all of its
+//! records before it runs, or they are taken back together ([`crate::ahead::tape`]).
+//!
+//! Other loops that call elementary functions stay as they are: these take longer than any check.
 
 use super::Printer;
 use super::rows::{literal, row};
@@ -85,6 +88,9 @@ struct Look<'a> {
     /// Arrays that are used otherwise than by their elements.
     others: HashSet<Value>,
     asserted: Vec<Value>,
+    /// What is done with tapes, and whether an iteration may end the loop.
+    tapes: Vec<&'a Inst>,
+    exits: bool,
     /// Whether nothing takes so long that checks do not matter.
     light: bool,
 }
@@ -98,6 +104,10 @@ pub(super) struct Unchecked {
     pub(super) sums: HashSet<Value>,
     /// Conditions that are known to hold.
     pub(super) held: HashSet<Value>,
+    /// Whether iterations hand numbers on, each to the next.
+    pub(super) recurs: bool,
+    /// The record of an iteration, by the tape that pushing or popping it gives.
+    pub(super) record: Option<(Value, String)>,
 }
 
 /// The first version of a loop.
@@ -195,10 +205,43 @@ impl Printer<'_> {
             number += windows.len();
             entry.checks.extend(self.asked(array, &asked, writes));
         }
-        if entry.unchecked.elements.is_empty() {
+        // The last check: where another one fails, nothing has been pushed or popped.
+        entry.checks.extend(self.record(body, &look, down, &mut entry.unchecked, (&count, &at)));
+        if entry.unchecked.elements.is_empty() && entry.unchecked.record.is_none() {
             return None;
         }
         Some(entry)
+    }
+
+    /// The records of a loop as one slice, where each iteration pushes or pops one, of numbers.
+    fn record(
+        &self,
+        body: &Block,
+        look: &Look,
+        down: bool,
+        unchecked: &mut Unchecked,
+        (count, at): (&str, &str),
+    ) -> Option<String> {
+        let [inst] = look.tapes[..] else { return None };
+        let fields = if inst.op == Op::Push { &inst.args[1..] } else { &inst.results[1..] };
+        let numbers = fields.iter().all(|v| self.func.ty(*v).is_scalar());
+        let always = body.insts.iter().any(|other| std::ptr::eq(other, inst));
+        let carried = body.params.contains(&inst.args[0]);
+        if fields.is_empty() || !numbers || !always || !carried || look.exits {
+            return None;
+        }
+        let (name, tape) = (format!("__r{}", look.counter.0), self.name(inst.args[0]));
+        // Those of the first iterations lie first; they are popped from the end.
+        let place = match (&inst.op, down) {
+            (Op::Push, false) | (Op::Pop, true) => at.to_string(),
+            _ => format!("{count} - 1 - {at}"),
+        };
+        unchecked.record = Some((inst.results[0], format!("{name}[{place}]")));
+        let call = if inst.op == Op::Push { "records" } else { "last_records" };
+        let size = fields.len();
+        Some(format!(
+            "let Some({name}) = {tape}.{call}::<{size}>({count}) else {{ break 'checks }};"
+        ))
     }
 
     /// The slices of an array.
@@ -332,6 +375,8 @@ impl Printer<'_> {
             accesses: Vec::new(),
             others: HashSet::default(),
             asserted: Vec::new(),
+            tapes: Vec::new(),
+            exits: false,
             light: true,
         };
         let carried: Vec<(Value, Value)> =
@@ -348,7 +393,7 @@ impl Printer<'_> {
             look.stays(self, *first, *after);
         }
         // Loops on arrays that were captured under one name and carried under another are not made.
-        look.light.then_some(look)
+        (look.light || !look.tapes.is_empty()).then_some(look)
     }
 
     fn look_at<'b>(&self, block: &'b Block, firsts: &[Value], look: &mut Look<'b>) -> Option<()> {
@@ -376,7 +421,15 @@ impl Printer<'_> {
                         }
                     }
                 }
+                Op::Push | Op::Pop => {
+                    look.tapes.push(inst);
+                    // What is on a tape is there as a whole.
+                    let arrays = inst.args.iter().filter(|a| self.func.ty(**a).is_array());
+                    let used: Vec<Value> = arrays.map(|a| look.array(*a)).collect();
+                    look.others.extend(used);
+                }
                 Op::ExitIf => {
+                    look.exits = true;
                     self.look_at(&inst.blocks[0], firsts, look)?;
                     for (first, left) in firsts.iter().zip(&inst.blocks[0].yields) {
                         look.stays(self, *first, *left);
