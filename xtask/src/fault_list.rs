@@ -27,8 +27,14 @@ type Tests = &'static [(&'static str, &'static str)];
 
 /// Every fault.
 pub(crate) fn all() -> impl Iterator<Item = &'static Fault> {
-    let of_core =
-        [core::FAULTS, raise::FAULTS, math::FAULTS, runtime::FAULTS, rust::FAULTS, schedule::FAULTS];
+    let of_core = [
+        core::FAULTS,
+        raise::FAULTS,
+        math::FAULTS,
+        runtime::FAULTS,
+        rust::FAULTS,
+        schedule::FAULTS,
+    ];
     let of_memory = [ahead::FAULTS, checkpoint::FAULTS, memory::FAULTS, back::FAULTS, tape::FAULTS];
     of_core.into_iter().chain(of_memory).flatten()
 }
