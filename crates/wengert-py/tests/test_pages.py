@@ -30,12 +30,17 @@ def test_every_function_has_an_example_or_says_what_it_is():
             assert made.__doc__, name
 
 
-PAGES = ["docs/python.md"]
+PAGES = ["docs/python.md", "docs/tutorial.md", "docs/limits.md"]
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_pages(page, tmp_path, monkeypatch):
-    """The `python` parts of a page are one program, each `>>>` part a session of its own; both must do what they say."""
+    run_page(page, tmp_path, monkeypatch)
+
+
+def run_page(page, tmp_path, monkeypatch):
+    """The `python` parts of a page are one program, each `>>>` part a session of its own; both must do what they say. Gives the names
+    that the program leaves."""
     text = (ROOT / page).read_text()
     monkeypatch.chdir(tmp_path)
     parts = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
@@ -56,6 +61,7 @@ def test_pages(page, tmp_path, monkeypatch):
         done += part + "\n"
         path.write_text(done)
         exec(compile("\n" * before + part, str(path), "exec"), names)
+    return names
 
 
 @pytest.mark.parametrize("library", ["jax", "torch"])
