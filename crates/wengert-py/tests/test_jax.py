@@ -255,9 +255,9 @@ def test_shapes_of_results(double):
     assert jax.jit(lambda x: g(x, 3))(0.5).tolist() == [1.0, 0.5, 0.25]
     assert jax.jit(jax.jacfwd(lambda x: g(x, 3)))(0.5).tolist() == [0.0, 1.0, 1.0]
     wrong = wengert.jax.function(powers, result=np.zeros(7))
-    with pytest.raises(wengert.ArgumentError, match=r"shape \(3,\), where \(7,\) was expected"):
+    with pytest.raises(wengert.ArgumentError, match=r"shape \(3,\), but JAX was told \(7,\)"):
         wrong(0.5, 3)
-    with pytest.raises(Exception, match=r"shape \(3,\), where \(7,\) was expected"):
+    with pytest.raises(Exception, match=r"shape \(3,\), but JAX was told \(7,\)"):
         jax.block_until_ready(jax.jit(wrong)(0.5, 3))
     with pytest.raises(wengert.ArgumentError, match="axes"):
         wengert.jax.function(powers, result=np.zeros((2, 2)))(0.5, 3)
@@ -292,6 +292,23 @@ def test_arrays_of_jax_are_arguments_and_are_not_copied(double, monkeypatch):
     f = wengert.jax.function(lambda x: np.sum(x * x))
     jax.grad(f)(x)
     assert seen.pop().ctypes.data == x.unsafe_buffer_pointer()
+
+
+def test_numbers_of_python(double):
+    f, g = wengert.jax.function(swing), swing_in_jax
+    near(jax.jvp(lambda a, l: f(a, l, 20), (0.5, 1.3), (1.0, 0.0)), jax.jvp(lambda a, l: g(a, l, 20), (0.5, 1.3), (1.0, 0.0)), 1e-9)
+    a = jnp.linspace(0.1, 0.5, 3)
+    one = lambda f: jax.jvp(lambda l: jax.vmap(lambda a: f(a, l, 20))(a), (1.3,), (1.0,))
+    near(one(f), one(g), 1e-9)
+    # The Hessian too.
+    two = lambda f: jax.hessian(lambda a, l: f(a, l, 20), (0, 1))(0.5, 1.3)
+    near(two(f), two(g), 1e-9)
+    h = wengert.jax.function(heat)
+    moved = lambda h: jax.jvp(lambda k: h(jnp.asarray(U), k, 2), (0.2,), (1.0,))
+    near(moved(h), moved(heat_in_jax), 1e-9)
+    assert float(jax.jit(f, static_argnums=2)(0.5, 1.3, 20)) == swing(0.5, 1.3, 20)
+    twice = jax.grad(jax.checkpoint(lambda a: f(a, 1.3, 20)))(0.5)
+    assert twice == jax.grad(f)(0.5, 1.3, 20)
 
 
 def test_large_arrays_within_jit(double):

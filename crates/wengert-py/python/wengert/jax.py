@@ -199,8 +199,8 @@ def _host(task, avals, p, *operands):
     out = answered(task, of, operands=operands, **about)
     for x, (shape, _) in zip(out, avals):
         if x.shape != shape:
-            told = f"`{of.name}` returns an array of shape {x.shape}, where {shape} was expected"
-            help = "shapes may hang on the shapes of arguments, and on whole numbers that Python passes; or give `result`"
+            told = f"`{of.name}` returns an array of shape {x.shape}, but JAX was told {shape}"
+            help = "let whole numbers that the shape hangs on come from Python, as with `static_argnums`; or give `result`"
             raise refused("result-shape", told, help)
     return [np.asarray(x, dtype) for x, (_, dtype) in zip(out, avals)]
 
@@ -211,8 +211,8 @@ def _made(task):
     made.multiple_results = True
 
     def run(*operands, **p):
-        # Outside of `jit`: called at once, and errors are the function's own. Numbers may be Python's.
-        operands = [x if hasattr(x, "shape") else jnp.asarray(x) for x in operands]
+        # Outside of `jit`: called at once, and errors are the function's own.
+        operands = _arrays(operands)
         return [jnp.asarray(x) for x in _host(task, _avals(task, operands, p), p, *operands)]
 
     def abstract(*operands, **p):
@@ -230,10 +230,15 @@ def _made(task):
     return made
 
 
+def _arrays(operands):
+    """Operands, which may be Python's numbers, as arrays."""
+    return [x if hasattr(x, "shape") else jnp.asarray(x) for x in operands]
+
+
 def _members(made, operands, dims, *, flags, size, **p):
     """An operation for members: of members already, all of both are members of one batch."""
     (outer,) = {x.shape[d] for x, d in zip(operands, dims) if d is not None}
-    operands = [x if d is None else jnp.moveaxis(x, d, 0) for x, d in zip(operands, dims)]
+    operands = [x if d is None else jnp.moveaxis(x, d, 0) for x, d in zip(_arrays(operands), dims)]
     now = tuple(d is not None for d in dims)
     if not flags:
         out = made.bind(*operands, flags=now, size=outer, **p)
@@ -264,7 +269,7 @@ def _zero(x):
 
 def _moving(tangents):
     """The operands that there is a tangent of."""
-    return tuple(k for k, t in enumerate(tangents) if not _is_zero(t) and t.dtype != jax.dtypes.float0)
+    return tuple(k for k, t in enumerate(tangents) if not _is_zero(t) and getattr(t, "dtype", None) != jax.dtypes.float0)
 
 
 def _spread(operands, p, which):
@@ -274,7 +279,7 @@ def _spread(operands, p, which):
     operands, flags = list(operands), list(p["flags"])
     for k in which:
         if not flags[k]:
-            operands[k] = jnp.broadcast_to(operands[k], (p["size"], *operands[k].shape))
+            operands[k] = jnp.broadcast_to(operands[k], (p["size"], *jnp.shape(operands[k])))
             flags[k] = True
     return operands, {**p, "flags": tuple(flags)}
 
@@ -282,7 +287,7 @@ def _spread(operands, p, which):
 def _spread_tangents(tangents, p, which):
     """Tangents of these operands, one per member."""
     lead = _lead(p)
-    return [t if not lead or p["flags"][k] else jnp.broadcast_to(t, lead + t.shape) for k, t in zip(which, tangents)]
+    return [t if not lead or p["flags"][k] else jnp.broadcast_to(t, lead + jnp.shape(t)) for k, t in zip(which, tangents)]
 
 
 def _with(p, operands, more, **changes):
