@@ -41,6 +41,8 @@ const LONG: &[Run] = &[
     ("wengert", "differentiable_examples", &[]),
     // Random programs as Rust text, compiled by rustc, against the interpreter.
     ("wengert-core", "rust_programs", &[("WENGERT_PROGRAMS", "1000")]),
+    // Random Rust functions through `#[differentiable]`, against the interpreter and Rust itself.
+    ("wengert", "differentiable_random", &[("WENGERT_PROGRAMS", "1000")]),
     // Checkpoint schedules from random stored states, against all ways there are.
     ("wengert-schedule", "resume", &[("WENGERT_PROGRAMS", "5000")]),
     // Texts near programs.

@@ -2,6 +2,8 @@
 //!
 //! It needs `python3`, 3.11 or newer, and from the package index `maturin`, NumPy, SciPy and pytest, which stay in
 //! `target/python`. Where they cannot be had the step is left out and says so, unless `WENGERT_REQUIRE_PYTHON` is 1.
+//!
+//! With `WENGERT_ECOSYSTEM=1` the libraries it works with are installed as well, and their tests run: JAX and PyTorch among them, which are large.
 
 use crate::run;
 use std::path::{Path, PathBuf};
@@ -12,6 +14,12 @@ const PACKAGES: [&str; 4] = ["maturin>=1.8,<2", "numpy", "scipy", "pytest"];
 
 /// What shows that they are there.
 const THERE: &str = "import maturin, numpy, scipy, pytest";
+
+/// What is installed beside, when asked for.
+const ECOSYSTEM: [&str; 6] = ["jax", "torch", "joblib", "dask", "nbclient", "ipykernel"];
+
+/// What shows that these are there.
+const ECOSYSTEM_THERE: &str = "import jax, torch, joblib, dask, nbclient, ipykernel";
 
 /// What shows that a Python is new enough.
 const NEW_ENOUGH: &str = "import sys, venv; sys.exit(sys.version_info < (3, 11))";
@@ -35,6 +43,14 @@ pub(crate) fn test() -> bool {
         pip.args(["-m", "pip", "install", "--quiet"]).args(PACKAGES);
         if !run(&format!("pip install {}", PACKAGES.join(" ")), pip) {
             return left_out("the packages cannot be installed");
+        }
+    }
+    let is_whole = std::env::var_os("WENGERT_ECOSYSTEM").is_some_and(|x| x == "1");
+    if is_whole && !works(&python, ECOSYSTEM_THERE) {
+        let mut pip = Command::new(&python);
+        pip.args(["-m", "pip", "install", "--quiet"]).args(ECOSYSTEM);
+        if !run(&format!("pip install {}", ECOSYSTEM.join(" ")), pip) {
+            return false;
         }
     }
     let wheels = environment.join("wheels");

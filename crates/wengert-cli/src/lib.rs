@@ -20,6 +20,8 @@ mod picture;
 mod plan;
 mod progress;
 
+pub use plan::schedule_in_bytes;
+
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use input::{Argument, Bytes, Disk, Program, Seed};
 use std::ffi::OsString;

@@ -214,13 +214,33 @@ fn drawn(options: &PlanOptions) -> Result<String, String> {
     let steps = options.steps.unwrap_or(0);
     let sizes = (options.state_bytes.map_or(1, |b| b.0), options.tape_bytes.map_or(1, |b| b.0));
     let bytes = options.memory.is_some();
-    let evaluations = Planned::new(options)?.cost.evaluations();
+    drawable(Planned::new(options)?.cost.evaluations())?;
+    let actions: Vec<Action> = Kind::of(options)?.actions(steps).collect();
+    Ok(picture::svg(&actions, steps, bytes.then_some(sizes)))
+}
+
+/// The schedule that fits so many bytes, drawn as SVG: a state takes `state` of them, the record of a step `tape`.
+///
+/// ```
+/// let drawn = wengert_cli::schedule_in_bytes(100, 24, 24, 480)?;
+/// assert!(drawn.starts_with("<svg") && drawn.contains("100 steps"));
+/// assert!(wengert_cli::schedule_in_bytes(100, 24, 24, 10).is_err());
+/// # Ok::<(), String>(())
+/// ```
+pub fn schedule_in_bytes(steps: u64, state: u64, tape: u64, memory: u64) -> Result<String, String> {
+    let made = InBytes::new(steps, state, tape, memory, &Times::EVALUATIONS);
+    let schedule = made.map_err(|why| why.to_string())?;
+    drawable(schedule.cost().evaluations())?;
+    let actions: Vec<Action> = schedule.collect();
+    Ok(picture::svg(&actions, steps, Some((state, tape))))
+}
+
+fn drawable(evaluations: u128) -> Result<(), String> {
     if evaluations > picture::MOST {
         return Err(format!(
             "the schedule has {evaluations} evaluations, too many for a picture: {} at most",
             picture::MOST
         ));
     }
-    let actions: Vec<Action> = Kind::of(options)?.actions(steps).collect();
-    Ok(picture::svg(&actions, steps, bytes.then_some(sizes)))
+    Ok(())
 }

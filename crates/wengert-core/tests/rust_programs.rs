@@ -237,7 +237,7 @@ fn random_programs_have_the_bits_of_the_interpreter() {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs());
     let start = number("WENGERT_SEED").unwrap_or(now);
     println!("WENGERT_SEED={start}");
-    let count = number("WENGERT_PROGRAMS").unwrap_or(100);
+    let count = number("WENGERT_PROGRAMS").unwrap_or(40);
     let mut programs = Programs::default();
     for k in 0..count {
         let seed = start.wrapping_mul(1 << 20).wrapping_add(k);

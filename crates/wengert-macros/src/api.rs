@@ -6,6 +6,7 @@
 mod batch;
 pub(crate) mod calls;
 mod code;
+mod jacobian;
 mod places;
 mod within;
 
@@ -13,10 +14,10 @@ use crate::expand::{Derivatives, Program, Programs};
 use crate::methods::Surroundings;
 use crate::options::Options;
 use crate::types::{self, given, owned, passed, tuple};
-use places::{Filled, Place, again, derivative, differentiated, parts, shaped};
+use places::{Filled, Place, derivative, differentiated, parts, shaped};
 use std::fmt::Write;
 use wengert_core::ir::Type;
-use wengert_core::surface::rust::{Mode, RustType, Signature, SignatureParam};
+use wengert_core::surface::rust::{Mode, RustType, Signature, SignatureParam, StructArray};
 
 /// A number or an array among the parameters.
 pub(crate) struct Leaf {
@@ -520,50 +521,6 @@ impl Api<'_> {
         let reverse = Some(program.driven);
         self.push(Function { name: "hvp", about: about.into(), params, result: ty, body, reverse });
     }
-
-    /// All derivatives of a result of several numbers, one row for each.
-    fn jacobian(&mut self) {
-        let (RustType::Vec(item) | RustType::Array(item, _)) = &self.signature.result else {
-            return;
-        };
-        if !matches!(**item, RustType::F64 | RustType::F32) || !self.written().is_empty() {
-            return;
-        }
-        let item = owned(item);
-        let fixed = matches!(self.signature.result, RustType::Array(..));
-        let params = self.own();
-        let (constants, turbofish) = self.constants();
-        let args = self.signature.params.iter().filter(|p| !p.constant);
-        let args = args.map(|p| again(&p.ty, p.mode, &p.name));
-        let args: Vec<String> = args.collect();
-        let args = args.join(", ");
-        let active: Vec<String> = self.active().iter().map(|p| owned(&derivative(&p.ty))).collect();
-        let result = tuple(active.iter().map(|ty| format!("::std::vec::Vec<{ty}>")));
-        let rows: Vec<String> = (0..active.len()).map(|k| format!("__j{k}")).collect();
-        let row = tuple((0..active.len()).map(|k| format!("__g{k}")));
-        let lets: String =
-            rows.iter().map(|row| format!("let mut {row} = ::std::vec::Vec::new();\n")).collect();
-        let pushes: String = (0..active.len()).map(|k| format!("__j{k}.push(__g{k});\n")).collect();
-        let seed = if fixed { "&__seed" } else { "&__seed[..]" };
-        let params_text: Vec<String> = params.iter().map(|(p, ty)| format!("{p}: {ty}")).collect();
-        let (typed, of) = (params_text.join(", "), &self.signature.name);
-        let names: Vec<&str> = params.iter().map(|(p, _)| p.as_str()).collect();
-        let names = names.join(", ");
-        let about = "All derivatives of the result: for each of its elements the derivatives by the parameters.";
-        write!(
-            self.text,
-            "/// {about}\n///\n/// # Errors\n///\n/// What would be a panic in `{of}`, and memory that is not there.\n\
-             #[inline]\npub fn try_jacobian{constants}({typed}) -> ::std::result::Result<{result}, __a::RunError> {{\n\
-             let mut __seed = try_value{turbofish}({args})?;\n__seed.fill(0.0 as {item});\n{lets}\
-             for __k in 0..__seed.len() {{\n__seed[__k] = 1.0;\n\
-             let (_, {row}) = try_vjp{turbofish}({args}, {seed})?;\n{pushes}__seed[__k] = 0.0;\n}}\nOk({})\n}}\n\
-             /// {about}\n///\n/// # Panics\n///\n/// Where `{of}` would.\n\
-             #[inline]\n#[track_caller]\npub fn jacobian{constants}({typed}) -> {result} {{\n\
-             match try_jacobian{turbofish}({names}) {{ Ok(made) => made, Err(error) => error.panic() }}\n}}\n",
-            tuple(rows)
-        )
-        .unwrap_or_default();
-    }
 }
 
 /// The type of a value in programs.
@@ -585,13 +542,18 @@ fn passed_derivative(p: &SignatureParam) -> String {
 
 /// How an adjoint of a result is passed: arrays by reference.
 fn reference(ty: &RustType) -> Mode {
-    if ty.rank() > 0 || matches!(ty, RustType::Struct(_)) { Mode::Ref } else { Mode::Value }
+    let is_large = ty.rank() > 0 || matches!(ty, RustType::Struct(_) | RustType::Structs(_));
+    if is_large { Mode::Ref } else { Mode::Value }
 }
 
 /// A vector behind a reference as a slice.
 fn unsized_(ty: &RustType) -> RustType {
     match ty {
         RustType::Vec(item) => RustType::Slice(item.clone()),
+        RustType::Structs(array) => RustType::Structs(std::sync::Arc::new(StructArray {
+            like: unsized_(&array.like),
+            ..(**array).clone()
+        })),
         other => other.clone(),
     }
 }

@@ -138,6 +138,10 @@ pub(crate) fn functions(
             wrong.push(error);
             return TokenStream::new();
         }
+        if let Some(error) = needs_feature(signature, cfg!(feature = "ndarray")) {
+            wrong.push(errors::error(&error, &spans, at));
+            return TokenStream::new();
+        }
         match programs(&parsed, signature, options) {
             Ok(programs) => {
                 let surroundings = seen.surroundings(signature, source.vis);
@@ -222,8 +226,26 @@ fn structs_of<'a>(ty: &'a RustType, found: &mut Vec<&'a RustStruct>) {
             found.push(def);
             def.fields.iter().for_each(|f| structs_of(&f.ty, found));
         }
+        RustType::Structs(array) if !found.contains(&&*array.item) => {
+            found.push(&array.item);
+            array.item.fields.iter().for_each(|f| structs_of(&f.ty, found));
+        }
         _ => {}
     }
+}
+
+/// The error for arrays of crate `ndarray` where crate `wengert` has been built without them.
+pub(crate) fn needs_feature(signature: &Signature, is_on: bool) -> Option<Diagnostic> {
+    let is_nd = |ty: &&RustType| matches!(ty, RustType::NdArray { .. });
+    let params = signature.params.iter().map(|p| (&p.ty, p.span));
+    let mut all = params.chain([(&signature.result, signature.span)]);
+    let (_, span) = all.find(|(ty, _)| ty.leaves().iter().any(is_nd)).filter(|_| !is_on)?;
+    let message = "arrays of crate `ndarray` need the feature of that name";
+    Some(
+        Diagnostic::new("unsupported-type", message).label(span, "here").help(
+            "write `features = [\"ndarray\"]` at the dependency on `wengert` in `Cargo.toml`",
+        ),
+    )
 }
 
 /// Whether the function can be run for the members of a batch, where that was asked for.

@@ -84,6 +84,11 @@ pub(crate) fn expanded(
         let message = format!("`{}` must be passed by value or by `&`", p.name);
         return Err(wrong(function.sig.inputs[k].to_token_stream(), message));
     }
+    let view = |ty: &RustType| matches!(ty, RustType::NdArray { view: true, .. });
+    if let Some((k, _)) = signature.params.iter().enumerate().find(|(_, p)| view(&p.ty)) {
+        let message = "a view cannot be passed here\nhelp: pass a reference: `&Array2<f64>`";
+        return Err(wrong(function.sig.inputs[k].to_token_stream(), message.into()));
+    }
     let of = match &options.jvp {
         Jvp::This => Derivative::forward(&signature),
         _ => Derivative::reverse(&signature),
@@ -137,7 +142,7 @@ fn derivative(ty: &RustType) -> RustType {
 
 /// A type as users write it.
 fn shown(ty: &RustType) -> String {
-    types::owned(ty).replace("::std::vec::", "")
+    types::owned(ty).replace("::std::vec::", "").replace("::wengert::__private::ndarray::", "")
 }
 
 /// A type with slices as vectors: what owns the values.

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use std::sync::Arc;
-use wengert_core::surface::rust::{RustType, Signature};
+use wengert_core::surface::rust::{RustType, Signature, StructArray};
 
 /// From where generated functions see what they are made for.
 #[derive(Clone, Copy)]
@@ -119,6 +119,7 @@ fn holds_relative(ty: &RustType) -> bool {
     match ty {
         RustType::Tuple(all) => all.iter().any(holds_relative),
         RustType::Struct(def) => is_relative(&def.path),
+        RustType::Structs(array) => is_relative(&array.item.path),
         _ => false,
     }
 }
@@ -130,6 +131,10 @@ fn moved(ty: &RustType, depth: usize) -> RustType {
         RustType::Struct(def) => {
             let path = deeper(&def.path, depth);
             RustType::Struct(Arc::new(def.referred_to(path)))
+        }
+        RustType::Structs(array) => {
+            let item = Arc::new(array.item.referred_to(deeper(&array.item.path, depth)));
+            RustType::Structs(Arc::new(StructArray { item, ..(**array).clone() }))
         }
         other => other.clone(),
     }

@@ -164,6 +164,15 @@ pub(crate) fn copy(ty: &RustType, place: &str) -> String {
     match ty {
         RustType::Struct(_) => format!("::wengert::Differentiable::__copy(&{place})"),
         RustType::Tuple(all) => elements(all, place, &|ty, place| copy(ty, place)),
+        RustType::Structs(array) => {
+            let copies = format!("::wengert::__private::structs::copies(&{place}[..])");
+            match &array.like {
+                RustType::Array(..) => {
+                    format!("{place}.each_ref().map(|s| ::wengert::Differentiable::__copy(s))")
+                }
+                _ => copies,
+            }
+        }
         RustType::Unit => "()".into(),
         _ => format!("::std::clone::Clone::clone(&{place})"),
     }

@@ -23,8 +23,10 @@ pub(crate) fn owned(ty: &RustType) -> String {
         RustType::Bool => "bool".into(),
         RustType::Slice(e) | RustType::Vec(e) => format!("::std::vec::Vec<{}>", owned(e)),
         RustType::Array(e, n) => format!("[{}; {n}]", owned(e)),
+        RustType::NdArray { item, rank, .. } => nd(&format!("Array{rank}<{}>", owned(item))),
         RustType::Tuple(all) => tuple(all.iter().map(owned)),
         RustType::Struct(def) => def.path.clone(),
+        RustType::Structs(array) => owned(&array.like).replacen("f64", &array.item.path, 1),
         RustType::Unit => "()".into(),
     }
 }
@@ -37,9 +39,26 @@ pub(crate) fn passed(ty: &RustType, mode: Mode) -> String {
         Mode::RefMut => "&mut ",
     };
     match ty {
+        RustType::NdArray { item, rank, view: true } => {
+            let word = if mode == Mode::Ref { "View" } else { "ViewMut" };
+            nd(&format!("Array{word}{rank}<'_, {}>", owned(item)))
+        }
         RustType::Slice(e) => format!("{mark}[{}]", owned(e)),
+        RustType::Structs(array) if matches!(array.like, RustType::Slice(_)) => {
+            format!("{mark}[{}]", array.item.path)
+        }
         other => format!("{mark}{}", owned(other)),
     }
+}
+
+/// A type of crate `ndarray`.
+fn nd(ty: &str) -> String {
+    format!("::wengert::__private::ndarray::{ty}")
+}
+
+/// Whether an argument is a view, which is passed by value and a reference all the same.
+fn is_view(ty: &RustType) -> bool {
+    matches!(ty, RustType::NdArray { view: true, .. })
 }
 
 /// Types or values in parentheses; one stands alone.
@@ -64,6 +83,10 @@ pub(crate) fn given(ty: &RustType, mode: Mode, place: &str) -> String {
     match ty {
         RustType::Int(_) => format!("{} as i64", number(mode, place)),
         RustType::F64 | RustType::F32 | RustType::Bool => number(mode, place),
+        RustType::NdArray { rank, .. } => {
+            let mark = if mode == Mode::Value || is_view(ty) { "&" } else { "&*" };
+            format!("::wengert::__private::nd::given::<_, _, _, {rank}>({mark}{place})?")
+        }
         array => {
             let mark = if mode == Mode::Value { "&" } else { "&*" };
             format!("__a::pass::array::<{}, {}>(&({mark}{place})[..])?", item(array), array.rank())
@@ -80,6 +103,10 @@ pub(crate) fn made(ty: &RustType, value: &str) -> String {
     match ty {
         RustType::Int(kind) => format!("__a::pass::narrow::<{}>({value})?", kind.name()),
         RustType::F64 | RustType::F32 | RustType::Bool => value.to_owned(),
+        RustType::NdArray { item, rank, .. } => format!(
+            "::wengert::__private::nd::made::<{}, ::wengert::__private::ndarray::Ix{rank}, {rank}>({value})?",
+            owned(item)
+        ),
         RustType::Array(_, n) => {
             format!("__a::pass::fixed::<{}, {}, {n}>({value})?", item(ty), ty.rank())
         }
@@ -91,6 +118,12 @@ pub(crate) fn made(ty: &RustType, value: &str) -> String {
 pub(crate) fn written(ty: &RustType, place: &str, value: &str) -> String {
     match ty {
         RustType::Vec(_) => format!("*{place} = {};", made(ty, value)),
+        RustType::NdArray { .. } if is_view(ty) => {
+            format!("::wengert::__private::nd::write({place}, {value})?;")
+        }
+        RustType::NdArray { .. } => {
+            format!("::wengert::__private::nd::write({place}.view_mut(), {value})?;")
+        }
         RustType::Slice(_) | RustType::Array(..) => {
             format!("__a::pass::write::<{}, {}>(&mut {place}[..], {value})?;", item(ty), ty.rank())
         }

@@ -1,8 +1,12 @@
-//! Which version of a function runs: one for processors with fused multiply-add, one for all.
+//! Which version of a function runs: one for processors with fused multiply-add, one for all; with feature `avx512` a third one for those
+//! with vectors of eight doubles.
 //!
 //! `f64::mul_add` is one instruction where the processor has it, but x86-64 as such does not: compiled for
-//! it, every one is a call of a library function. So each function is compiled twice, and which version runs
-//! is looked up once per process. Both round alike.
+//! it, every one is a call of a library function. So each function is compiled more than once, and which version runs
+//! is looked up once per process. All round alike. Elementary functions of one number have two versions: wide vectors
+//! are nothing to them.
+//!
+//! On aarch64 fused multiply-add and vectors of two doubles belong to every processor, so the one version there is uses them.
 //!
 //! The unsafe code of this crate is here: calls of functions that are compiled for more than the processors
 //! their callers are compiled for.
@@ -14,61 +18,85 @@
 /// A caller that has versions of its own can choose by it: see [`inline`](crate::inline).
 #[inline(always)]
 pub fn fused() -> bool {
-    detect::fused()
+    detect::has(detect::FUSED)
 }
 
-#[cfg(all(
-    target_arch = "x86_64",
-    not(all(target_feature = "avx2", target_feature = "bmi2", target_feature = "fma"))
-))]
+/// Whether the processor has what the versions with the widest vectors are compiled for: on x86-64 what [`fused`] says, and
+/// `avx512f`, `avx512bw`, `avx512cd`, `avx512dq` and `avx512vl`; elsewhere nothing.
+#[inline(always)]
+pub fn wide() -> bool {
+    detect::has(detect::WIDE)
+}
+
+#[cfg(target_arch = "x86_64")]
 mod detect {
     use std::sync::atomic::{AtomicU8, Ordering};
 
     const UNKNOWN: u8 = 0;
-    const NO: u8 = 1;
-    const YES: u8 = 2;
+    const PORTABLE: u8 = 1;
+    pub(super) const FUSED: u8 = 2;
+    pub(super) const WIDE: u8 = 3;
 
-    static FUSED: AtomicU8 = AtomicU8::new(UNKNOWN);
+    /// What the program is compiled for anyway, which needs no look.
+    const COMPILED: u8 = if cfg!(all(
+        target_feature = "avx512f",
+        target_feature = "avx512bw",
+        target_feature = "avx512cd",
+        target_feature = "avx512dq",
+        target_feature = "avx512vl"
+    )) && AT_LEAST_FUSED
+    {
+        WIDE
+    } else if AT_LEAST_FUSED {
+        FUSED
+    } else {
+        PORTABLE
+    };
+
+    const AT_LEAST_FUSED: bool =
+        cfg!(all(target_feature = "avx2", target_feature = "bmi2", target_feature = "fma"));
+
+    static FOUND: AtomicU8 = AtomicU8::new(UNKNOWN);
 
     #[inline(always)]
-    pub(super) fn fused() -> bool {
+    pub(super) fn has(level: u8) -> bool {
+        if COMPILED >= level {
+            return true;
+        }
         // One comparison that always goes the same way.
-        FUSED.load(Ordering::Relaxed) == YES || look()
+        let found = FOUND.load(Ordering::Relaxed);
+        found >= level || (found == UNKNOWN && look() >= level)
     }
 
     #[cold]
     #[inline(never)]
-    fn look() -> bool {
-        if FUSED.load(Ordering::Relaxed) == NO {
-            return false;
-        }
-        let found = is_x86_feature_detected!("avx2")
+    fn look() -> u8 {
+        let fused = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("fma");
-        FUSED.store(if found { YES } else { NO }, Ordering::Relaxed);
+        let wide = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512cd")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl");
+        let found = match (fused, wide) {
+            (true, true) => WIDE,
+            (true, false) => FUSED,
+            (false, _) => PORTABLE,
+        };
+        FOUND.store(found, Ordering::Relaxed);
         found
-    }
-}
-
-/// Compiled for such processors alone.
-#[cfg(all(
-    target_arch = "x86_64",
-    target_feature = "avx2",
-    target_feature = "bmi2",
-    target_feature = "fma"
-))]
-mod detect {
-    #[inline(always)]
-    pub(super) fn fused() -> bool {
-        true
     }
 }
 
 /// Where processors differ in nothing that matters here.
 #[cfg(not(target_arch = "x86_64"))]
 mod detect {
+    pub(super) const FUSED: u8 = 2;
+    pub(super) const WIDE: u8 = 3;
+
     #[inline(always)]
-    pub(super) fn fused() -> bool {
+    pub(super) fn has(_: u8) -> bool {
         false
     }
 }
@@ -82,7 +110,8 @@ pub trait Work {
     fn run(self) -> Self::Out;
 }
 
-/// Does some work in the version for this processor: the code is compiled twice, with and without what [`fused`] stands for.
+/// Does some work in the version for this processor: the code is compiled twice, with and without what [`fused`] stands for, with feature
+/// `avx512` also for what [`wide`] stands for; once where the program is compiled for such processors alone.
 ///
 /// ```
 /// use wengert_math::{Work, fastest, inline};
@@ -103,7 +132,25 @@ pub trait Work {
 /// ```
 #[inline]
 pub fn fastest<W: Work>(work: W) -> W::Out {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(
+        feature = "avx512",
+        target_arch = "x86_64",
+        not(all(target_feature = "avx512f", target_feature = "avx512vl"))
+    ))]
+    {
+        #[target_feature(enable = "avx2,bmi2,fma,avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+        fn widest<W: Work>(work: W) -> W::Out {
+            work.run()
+        }
+        if wide() {
+            // SAFETY: the processor has all that the function is compiled for.
+            return unsafe { widest(work) };
+        }
+    }
+    #[cfg(all(
+        target_arch = "x86_64",
+        not(all(target_feature = "avx2", target_feature = "bmi2", target_feature = "fma"))
+    ))]
     {
         #[target_feature(enable = "avx2,bmi2,fma")]
         fn faster<W: Work>(work: W) -> W::Out {

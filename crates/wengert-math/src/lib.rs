@@ -30,7 +30,7 @@ struct Readme;
 mod generated;
 mod dispatch;
 
-pub use dispatch::{Work, fastest, fused};
+pub use dispatch::{Work, fastest, fused, wide};
 
 /// The functions as bodies, to be compiled into their callers.
 ///

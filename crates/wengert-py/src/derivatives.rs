@@ -300,6 +300,14 @@ impl Program {
             Wrt::All => Vec::new(),
         })
     }
+
+    /// The types of what it returns for such arguments, in the words of the IR.
+    fn result_types(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<Vec<String>> {
+        let args: Vec<_> = args.iter().collect();
+        let given = self.given(py, &args)?;
+        let borrowed: Vec<Borrowed<'_>> = given.iter().map(|g| g.borrowed()).collect();
+        self.function().result_types(&borrowed).map_err(|e| crate::errors::raised(py, &e))
+    }
 }
 
 impl Program {
@@ -364,6 +372,12 @@ pub(crate) fn doctor(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         Err(why) => out.set_item("cache", why)?,
     }
     Ok(out)
+}
+
+/// The schedule that fits so many bytes, as SVG; `None` where there is none, or none that can be drawn.
+#[pyfunction]
+pub(crate) fn schedule(steps: u64, state: u64, record: u64, memory: u64) -> Option<String> {
+    wengert_cli::schedule_in_bytes(steps, state, record, memory).ok()
 }
 
 /// What an error code means.

@@ -45,9 +45,20 @@ pub(crate) fn in_python(text: &str) -> String {
     text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// Options that the package calls otherwise, or has functions for that are named beside them.
+const OTHERWISE: [(&str, &str); 5] = [
+    (" (`--seed` or `--jacobian`)", ""),
+    (" (`--seed`)", ""),
+    (" (`--jacobian`)", ""),
+    ("`--invert-every`", "`invert={\"every\": ..}`"),
+    ("`--invert-within`", "`invert={\"within\": ..}`"),
+];
+
 fn of_package(line: &str) -> String {
+    let line =
+        OTHERWISE.iter().fold(line.to_string(), |line, (option, here)| line.replace(option, here));
     let mut out = String::new();
-    let mut rest = line;
+    let mut rest = line.as_str();
     while let Some(at) = rest.find("`--") {
         out.push_str(&rest[..=at]);
         rest = &rest[at + 3..];

@@ -30,6 +30,7 @@ fn _wengert(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(derivatives::command, m)?)?;
     m.add_function(wrap_pyfunction!(derivatives::doctor, m)?)?;
     m.add_function(wrap_pyfunction!(derivatives::explain, m)?)?;
+    m.add_function(wrap_pyfunction!(derivatives::schedule, m)?)?;
     m.add_function(wrap_pyfunction!(derivatives::stages, m)?)?;
     m.add_function(wrap_pyfunction!(values::address, m)?)
 }

@@ -48,3 +48,11 @@ def _own_cache(tmp_path_factory, monkeypatch):
     """Compiled code of tests is kept in a folder of theirs."""
     folder = tmp_path_factory.getbasetemp() / "compiled"
     monkeypatch.setenv("WENGERT_CACHE", os.fspath(folder))
+
+
+def ecosystem(name):
+    """A library that is not installed for every run: tests with it are left out where it is missing, unless ``WENGERT_ECOSYSTEM=1``
+    makes that an error."""
+    if os.environ.get("WENGERT_ECOSYSTEM") == "1":
+        return importlib.import_module(name)
+    return pytest.importorskip(name)

@@ -308,3 +308,16 @@ def test_linear_operators_of_what_is_not_linear():
         wengert.linearize(newton, 2.0, 1.0)
     with pytest.raises(wengert.ArgumentError, match="returns several values"):
         wengert.linearize(lambda x: (x, x), 2.0)
+
+
+def test_what_is_said_of_the_command_is_not_said_here():
+    with pytest.raises(wengert.CompileError) as caught:
+        wengert.grad(lambda x: x * 2.0)(np.ones(3))
+    assert caught.value.help == "return one number, such as the sum of the elements; or use `vjp` or `jacobian`"
+    with pytest.raises(wengert.CompileError) as caught:
+        wengert.grad(lambda x: (x, x))(1.0)
+    assert caught.value.help == "return one number; or use `vjp` with an adjoint for each result, or `jacobian`"
+    damped = "import math\n\ndef f(x, v, n):\n    for i in range(n):\n        v = v * 0.9 - 0.01 * math.sin(x)\n        x += 0.1 * v\n    return x\n"
+    with pytest.raises(wengert.RunError) as caught:
+        wengert.grad(wengert.from_source(damped), wrt="x", invert=True)(1.0, 0.0, 2000)
+    assert '`invert={"every": ..}`, or allow more with `invert={"within": ..}`' in caught.value.help

@@ -314,6 +314,34 @@ def test_arrays_are_not_copied():
         assert _wengert.address(x[:, 1:]) != x.ctypes.data + x.itemsize
 
 
+class Shared:
+    """An array of another library, which DLPack alone can read."""
+
+    def __init__(self, array, device=(1, 0)):
+        self.array, self.at = array, device
+
+    def __dlpack__(self, **how):
+        return self.array.__dlpack__()
+
+    def __dlpack_device__(self):
+        return self.at
+
+
+def test_arrays_of_other_libraries_are_not_copied():
+    for dtype in (np.float64, np.float32, np.int64):
+        x = np.arange(12, dtype=dtype).reshape(3, 4)
+        assert _wengert.address(Shared(x)) == x.ctypes.data
+        assert _wengert.address(Shared(x.T)) != x.ctypes.data
+    f = wengert.differentiable(lambda x: np.sum(x * x))
+    assert f(Shared(np.arange(3.0))) == 5.0
+    assert wengert.grad(f)(Shared(np.arange(3.0))).tolist() == [0.0, 2.0, 4.0]
+    with pytest.raises(wengert.ArgumentError, match="in the memory of `another device`: programs run on the processor"):
+        f(Shared(np.arange(3.0), device=(2, 0)))
+    # Results can be had through DLPack, in place.
+    y = wengert.differentiable(lambda x: 2.0 * x)(np.arange(3.0))
+    assert np.from_dlpack(y).ctypes.data == y.ctypes.data
+
+
 def test_a_large_array_takes_no_more_memory_when_it_is_read():
     f = wengert.from_source("def f(x, k):\n    return k * x[0] + x[len(x) - 1]\n")
     x = np.zeros(40_000_000)

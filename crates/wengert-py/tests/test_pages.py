@@ -5,8 +5,9 @@ import importlib
 import pkgutil
 import re
 
+import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import ROOT, ecosystem
 
 import wengert
 
@@ -16,6 +17,8 @@ FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 @pytest.mark.parametrize("name", [m for m in MODULES if m.split(".")[-1] not in ("_wengert", "__main__")])
 def test_docstrings(name):
+    if name in ("wengert.jax", "wengert.torch"):
+        ecosystem(name.removeprefix("wengert."))
     failed, _ = doctest.testmod(importlib.import_module(name), optionflags=FLAGS)
     assert failed == 0
 
@@ -59,6 +62,17 @@ def run_page(page, tmp_path, monkeypatch):
         path.write_text(done)
         exec(compile("\n" * before + part, str(path), "exec"), names)
     return names
+
+
+@pytest.mark.parametrize("library", ["jax", "torch"])
+def test_what_pages_say_of_other_libraries(library):
+    """Not `python` parts, because these are not there in every run."""
+    ecosystem(library)
+    text = (ROOT / "docs/python.md").read_text()
+    (part,) = (p for p in re.findall(r"^```text\n(.*?)^```", text, re.MULTILINE | re.DOTALL) if f"import wengert.{library}\n" in p)
+    swing = "import math\n\ndef swing(angle, length, steps):\n    x, v = angle, 0.0\n    for step in range(steps):\n"
+    swing += "        v -= 9.81 / length * math.sin(x) * 0.01\n        x += v * 0.01\n    return x\n"
+    exec(part, {"swing": wengert.from_source(swing), "np": np})
 
 
 def test_versions_are_one():

@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 import pytest
-from conftest import bits
+from conftest import bits, ecosystem
 
 import wengert
 
@@ -100,6 +100,81 @@ def test_closures_in_processes():
     xs = [np.array([0.1 * k, 0.2]) for k in range(4)]
     with concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
         assert bits(list(pool.map(f, xs))) == bits([f(x) for x in xs])
+
+
+MAIN = """
+import pickle, subprocess, sys
+import numpy as np
+import wengert
+
+WEIGHTS = np.array([1.0, 2.0])
+
+@wengert.differentiable
+def orbit(x, n=3):
+    for i in range(n):
+        x = 3.7 * x * (1 - x)
+    return x
+
+@wengert.differentiable
+def weighed(x):
+    return np.sum(WEIGHTS * x)
+
+slope = wengert.grad(orbit, wrt="x")
+
+def through_a_global(x):
+    return slope(x) + weighed(x)
+"""
+
+
+def test_functions_of_the_program_that_was_started():
+    # A process that was started otherwise has another `__main__`.
+    there = "import pickle, sys; f, g = pickle.load(sys.stdin.buffer); print(f(0.3), g(2.0))"
+    program = MAIN + textwrap.dedent(
+        f"""
+        assert pickle.loads(pickle.dumps(orbit)) is orbit
+        ran = subprocess.run([sys.executable, "-c", {there!r}], input=pickle.dumps((slope, weighed)), capture_output=True)
+        assert ran.returncode == 0, ran.stderr.decode()
+        assert ran.stdout.decode().split() == [str(slope(0.3)), str(weighed(2.0))]
+        """
+    )
+    ran = run(program)
+    assert ran.returncode == 0, ran.stderr
+
+
+WAYS = {
+    "joblib": "from joblib import Parallel, delayed\n    found = Parallel(n_jobs=2)(delayed({})(x) for x in xs)",
+    "dask": "import dask\n    found = dask.compute(*[dask.delayed({})(x) for x in xs], scheduler='processes')",
+}
+
+
+@pytest.mark.parametrize("library", WAYS)
+@pytest.mark.parametrize("function", ["slope", "through_a_global"])
+def test_libraries_that_run_processes(library, function):
+    ecosystem(library)
+    program = f"""{MAIN}
+if __name__ == "__main__":
+    xs = [0.1, 0.2, 0.3, 0.4]
+    {WAYS[library].format(function)}
+    assert list(found) == [{function}(x) for x in xs]
+    print("the same")
+"""
+    ran = run(program)
+    assert ran.stdout.strip() == "the same", ran.stderr
+
+
+@pytest.mark.parametrize("library", WAYS)
+def test_libraries_that_run_processes_take_functions_of_modules(library):
+    ecosystem(library)
+    f, xs = wengert.grad(make(1.5, M), wrt="x"), [np.array([0.1 * k, 0.2]) for k in range(4)]
+    if library == "joblib":
+        import joblib
+
+        found = joblib.Parallel(n_jobs=2)(joblib.delayed(f)(x) for x in xs)
+    else:
+        import dask
+
+        found = dask.compute(*[dask.delayed(f)(x) for x in xs], scheduler="processes")
+    assert bits(list(found)) == bits([f(x) for x in xs])
 
 
 def test_threads():

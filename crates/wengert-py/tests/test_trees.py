@@ -189,8 +189,12 @@ def test_what_is_refused():
         of_dict({"sigma": 1.0, "rho": "0.3"}, 1.1)
     with pytest.raises(wengert.ArgumentError, match="which has no floats"):
         wengert.grad(of_class, wrt="p")(Params(1, 2), 1.1)
-    with pytest.raises(wengert.ArgumentError, match="only functions, `grad` and `value_and_grad` take"):
-        wengert.jacobian(of_dict, wrt="x")({"sigma": 1.0, "rho": 0.3}, 1.1)
+    with pytest.raises(wengert.ArgumentError, match="`p` is made of parts, and a linear operator is by one"):
+        wengert.linearize(of_dict, {"sigma": 1.0, "rho": 0.3}, 1.1, wrt="p")
+    with pytest.raises(wengert.ArgumentError, match="the direction of `p` is not made of the parts"):
+        wengert.hvp(of_dict, wrt="p")({"sigma": 1.0, "rho": 0.3}, 1.1, {"sigma": 1.0})
+    with pytest.raises(wengert.ArgumentError, match="`p` has a part that is one number for all members"):
+        wengert.batch(of_dict, over="p")({"sigma": np.ones(3), "rho": 0.3}, 1.1)
     with pytest.raises(wengert.CompileError, match="as is something that all arrays have"):
         wengert.differentiable(lambda p: p.shape * 2.0)(dataclasses.make_dataclass("P", ["shape"])(1.0))
 
@@ -202,3 +206,136 @@ def test_texts_and_what_was_pickled():
     g = wengert.differentiable(lambda p: np.sum(m * p["x"]))
     again = pickle.loads(pickle.dumps(wengert.grad(g)))
     assert again({"x": 2.0}) == wengert.grad(g)({"x": 2.0}) == {"x": 3.0}
+
+
+@wengert.differentiable
+def spread(m, x):
+    out = np.zeros(len(m.weights))
+    for i in range(len(m.weights)):
+        out[i] = m.k * m.weights[i] * math.sin(m.params.sigma * x["a"] + i * m.params.rho) * x["b"][i]
+    return out
+
+
+@wengert.differentiable
+def total_of_spread(m, x):
+    return np.sum(spread(m, x) ** 2)
+
+
+def by_parts(sigma, rho, weights, k, a, b):
+    out = np.zeros(len(weights))
+    for i in range(len(weights)):
+        out[i] = k * weights[i] * math.sin(sigma * a + i * rho) * b[i]
+    return out
+
+
+def total_by_parts(sigma, rho, weights, k, a, b):
+    return np.sum(by_parts(sigma, rho, weights, k, a, b) ** 2)
+
+
+M = Model(Params(2.0, 0.5), np.array([1.0, 3.0]), 0.7)
+D = {"a": 0.4, "b": np.array([0.2, -1.3]), "n": 7}
+PARTS = (2.0, 0.5, M.weights, 0.7, 0.4, D["b"])
+NAMES = ("sigma", "rho", "weights", "k", "a", "b")
+
+
+def parts_of_m(by):
+    """The parts of what is made as `M` is, and of nothing else."""
+    assert type(by) is Model and type(by.params) is Params and by.params.steps is None
+    return by.params.sigma, by.params.rho, by.weights, by.k
+
+
+def parts_of_d(by):
+    assert list(by) == ["a", "b", "n"] and by["n"] is None
+    return by["a"], by["b"]
+
+
+def close(got, want):
+    assert len(got) == len(want)
+    for a, b in zip(got, want):
+        np.testing.assert_allclose(a, b, rtol=1e-13, atol=1e-15)
+
+
+def test_jacobians():
+    want = wengert.jacobian(by_parts, wrt=NAMES)(*PARTS)
+    found = wengert.jacobian(spread)(M, D)
+    close(parts_of_m(found["m"]) + parts_of_d(found["x"]), want)
+    close(parts_of_d(wengert.jacobian(spread, wrt="x", mode="forward")(M, D)), want[4:])
+    again = pickle.loads(pickle.dumps(wengert.jacobian(spread, wrt=("x", "m"))))(M, D)
+    close(parts_of_d(again[0]) + parts_of_m(again[1]), want[4:] + want[:4])
+
+
+def test_hessians_and_their_products():
+    want = wengert.hessian(total_by_parts, wrt=NAMES)(*PARTS)
+    found = wengert.hessian(total_of_spread)(M, D)
+    rows = parts_of_m(found["m"]) + parts_of_d(found["x"])
+    for row, want_row in zip(rows, want):
+        close(parts_of_m(row["m"]) + parts_of_d(row["x"]), want_row)
+    one = wengert.hessian(total_of_spread, wrt="m")(M, D)
+    close(parts_of_m(parts_of_m(one)[0]), want[0][:4])
+    along = Model(Params(1.0, -1.0, None), np.array([0.3, 0.1]), 2.0)
+    product = wengert.hvp(total_of_spread, wrt="m")(M, D, along)
+    directions = (1.0, -1.0, along.weights, 2.0)
+    close(parts_of_m(product), wengert.hvp(total_by_parts, wrt=NAMES[:4])(*PARTS, directions))
+    both = wengert.hvp(total_of_spread)(M, D, {"m": along, "x": {"a": 0.0, "b": np.zeros(2), "n": None}})
+    close(parts_of_m(both["m"]), parts_of_m(product))
+
+
+def test_directions_and_adjoints():
+    along = Model(Params(1.0, -1.0, None), np.array([0.3, 0.1]), None)
+    value, change = wengert.jvp(spread, (M, D), {"m": along})
+    want = wengert.jvp(by_parts, PARTS, (1.0, -1.0, along.weights))
+    close((value, change), want)
+    close((change,), (wengert.jvp(spread, (M, D), (along, None))[1],))
+    value, pull = wengert.vjp(spread, M, D)
+    found = pull(np.array([1.0, -2.0]))
+    close(parts_of_m(found["m"]) + parts_of_d(found["x"]), wengert.vjp(by_parts, *PARTS, wrt=NAMES)[1](np.array([1.0, -2.0])))
+
+
+def test_sparse_derivatives_have_parts_side_by_side():
+    # In the order of the parts, those of each argument together.
+    want = [np.atleast_2d(block.T).T for block in wengert.jacobian(by_parts, wrt=NAMES)(*PARTS)]
+    np.testing.assert_allclose(wengert.sparse_jacobian(spread)(M, D).toarray(), np.hstack(want), rtol=1e-13)
+    want = wengert.sparse_hessian(total_by_parts, wrt=NAMES)(*PARTS).toarray()
+    np.testing.assert_allclose(wengert.sparse_hessian(total_of_spread)(M, D).toarray(), want, rtol=1e-13)
+
+
+def test_batches():
+    members = [Model(Params(s, 0.5), np.array([1.0, w]), 0.7) for s, w in ((2.0, 3.0), (1.0, -1.0), (0.3, 0.2))]
+    many = Model(
+        Params(np.array([2.0, 1.0, 0.3]), np.full(3, 0.5), np.full(3, 3)),
+        np.array([m.weights for m in members]),
+        np.full(3, 0.7),
+    )
+    got = wengert.batch(spread, over="m")(many, D)
+    assert bits(got) == bits(np.array([spread(m, D) for m in members]))
+    values, by = wengert.value_and_grad(wengert.batch(total_of_spread, over="m"))(many, D)
+    each = [wengert.value_and_grad(total_of_spread)(m, D) for m in members]
+    assert values.tolist() == [value for value, _ in each]
+    for k, (_, one) in enumerate(each):
+        close([part[k] for part in parts_of_m(by["m"])], parts_of_m(one["m"]))
+    close(parts_of_d(by["x"]), [sum(parts) for parts in zip(*(parts_of_d(one["x"]) for _, one in each))])
+
+
+def test_what_there_is_to_know():
+    assert wengert.check(total_of_spread, M, D)
+    assert "total_of_spread" in wengert.show(total_of_spread, M, D)
+    assert wengert.plan(of_class, Params(0.9, 0.3, 1000), 1.1, wrt="p").loops
+
+
+def test_linear_operators():
+    pytest.importorskip("scipy.sparse.linalg")
+    operator = wengert.linearize(lambda x, m: x * m["k"], np.array([1.0, 3.0]), {"k": 2.0}, wrt="x")
+    assert (operator @ np.array([1.0, 1.0])).tolist() == (operator.T @ np.array([1.0, 1.0])).tolist() == [2.0, 2.0]
+
+
+def test_least_squares():
+    optimize = pytest.importorskip("scipy.optimize")
+    times = np.linspace(0.0, 1.0, 8)
+    data = 2.0 * np.exp(-1.5 * times)
+
+    @wengert.differentiable
+    def residuals(p):
+        return p[0] * np.exp(-p[1] * times) - data
+
+    found = optimize.least_squares(residuals, [1.0, 1.0], jac=wengert.jacobian(residuals))
+    np.testing.assert_allclose(found.x, [2.0, 1.5], rtol=1e-8)

@@ -48,7 +48,8 @@
 //! | --- | --- |
 //! | `macros` | `#[differentiable]`; it is on unless `default-features = false` |
 //! | `compile` | functions given as text at run time, compiled to native code: `Function`. It takes longer to build, because it brings Cranelift and a parser of Python |
-//! | `ndarray` | conversions from and to the arrays of that crate, and variables of tapes as their elements |
+//! | `avx512` | functions with `#[differentiable]` also in a version for processors with vectors of eight doubles |
+//! | `ndarray` | arrays of that crate as parameters of functions with `#[differentiable]`, conversions from and to them, and variables of tapes as their elements |
 //! | `nalgebra` | variables of tapes as elements of the matrices of that crate |
 //!
 //! The others are on where the line of the dependency asks for them: `features = ["compile"]`.
@@ -99,8 +100,13 @@ pub use wengert_core::quantity;
 #[cfg(feature = "macros")]
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::ahead::columns as structs;
     pub use crate::ahead::members::Members;
+    #[cfg(feature = "ndarray")]
+    pub use crate::ahead::nd;
     pub use crate::ahead::within::Within;
+    #[cfg(feature = "ndarray")]
+    pub use ndarray;
     pub use wengert_core::ahead;
     pub use wengert_macros::__with_structs;
     pub use wengert_math::{Work, fastest, inline as math};

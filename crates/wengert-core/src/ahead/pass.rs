@@ -99,7 +99,12 @@ pub trait Takes<Args, Results> {
 
 /// An array of the items of a slice.
 pub fn array<T: Item, const R: usize>(items: &[T]) -> Result<Array<T::Number, R>> {
-    let mut dims = vec![items.len()];
+    shaped(&[items.len()], items)
+}
+
+/// An array of items along these axes.
+pub fn shaped<T: Item, const R: usize>(axes: &[usize], items: &[T]) -> Result<Array<T::Number, R>> {
+    let mut dims = axes.to_vec();
     T::axes(&mut dims);
     let whole = <[usize; R]>::try_from(dims).ok();
     let made = whole.and_then(|dims| Array::new(dims, T::spread(items)));
@@ -116,9 +121,12 @@ pub fn fixed<T: Item, const R: usize, const N: usize>(
     array: Array<T::Number, R>,
 ) -> Result<[T; N]> {
     let items = items::<T, R>(array)?;
-    <[T; N]>::try_from(items).map_err(|items| {
-        misfit(&format!("an array should have {N} elements, and has {}", items.len()))
-    })
+    <[T; N]>::try_from(items).map_err(|items| wrong_length(N, items.len()))
+}
+
+/// The fault of an array of another length than its type says.
+pub fn wrong_length(wanted: usize, found: usize) -> Box<Fault> {
+    misfit(&format!("an array should have {wanted} elements, and has {found}"))
 }
 
 /// Writes the items of an array where others were.
@@ -136,6 +144,14 @@ pub fn write<T: Item, const R: usize>(to: &mut [T], array: Array<T::Number, R>) 
 /// An integer of a narrower type.
 pub fn narrow<T: TryFrom<i64>>(x: i64) -> Result<T> {
     T::try_from(x).map_err(|_| plain(FaultKind::Overflow))
+}
+
+/// That what is written has the shape of what was there.
+pub fn kept(was: &[usize], is: &[usize]) -> Result<()> {
+    if was == is {
+        return Ok(());
+    }
+    Err(misfit(&format!("an array of shape {was:?} was given, one of shape {is:?} came out")))
 }
 
 /// That what is called `name` has the shape of what it belongs to.

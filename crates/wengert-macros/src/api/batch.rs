@@ -1,6 +1,7 @@
 //! Many members at once: functions over slices of the arguments that differ between them.
 
-use super::{Api, again, derivative};
+use super::places::again;
+use super::{Api, derivative};
 use crate::types::{owned, passed, tuple};
 use std::fmt::Write;
 use wengert_core::surface::rust::{Mode, RustType, SignatureParam};
@@ -24,6 +25,9 @@ impl Api<'_> {
             .iter()
             .map(|p| match (differs(p), p.mode, &p.ty) {
                 (true, Mode::Ref, RustType::Slice(_)) => format!("{}[__k].as_ref()", p.name),
+                (true, Mode::Ref, RustType::NdArray { view: true, .. }) => {
+                    format!("{}[__k].view()", p.name)
+                }
                 (true, Mode::Ref, _) => format!("&{}[__k]", p.name),
                 (true, ..) => again(&p.ty, Mode::Value, &format!("{}[__k]", p.name)),
                 (false, Mode::Value, _) => again(&p.ty, Mode::Value, &p.name),

@@ -59,7 +59,9 @@ pub(super) fn entry(program: &Program) -> String {
     let driver = program.driven.then(|| "&mut __a::All".to_string());
     let (args, entry) = (args.chain(driver).collect::<Vec<_>>().join(", "), &program.entry);
     let results = given(&program.results);
-    format!("#[inline(always)]\npub(super) fn called({typed}) -> {results} {{ {entry}({args}) }}\n")
+    format!(
+        "#[inline(always)]\npub(super) fn __called({typed}) -> {results} {{ {entry}({args}) }}\n"
+    )
 }
 
 /// What says how a function is called: the types of its arguments and results.
@@ -84,7 +86,7 @@ pub(super) fn callable(programs: &Programs) -> String {
         let _ = write!(
             text,
             "#[inline(always)]\npub fn {name}({typed}) -> {results} {{\n\
-             {depth}match __{of}::called({}) {{ Ok(made) => Ok(made), \
+             {depth}match __{of}::__called({}) {{ Ok(made) => Ok(made), \
              Err(fault) => Err(__a::left(fault, ::std::file!(), __PLACES)) }}\n}}\n",
             args.join(", ")
         );

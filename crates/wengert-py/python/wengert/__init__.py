@@ -15,9 +15,12 @@ and have the same bits on every backend, with every number of threads and in eve
 - :func:`grad`, :func:`value_and_grad`, :func:`jvp`, :func:`vjp`, :func:`jacobian`, :func:`hessian`, :func:`hvp`,
   :func:`sparse_jacobian`, :func:`sparse_hessian`, :func:`linearize`: derivatives
 - :func:`batch`: many runs at once
-- :func:`check`, :func:`plan`, :func:`show`, :func:`explain`, :func:`doctor`: what happens, and why
+- :func:`check`, :func:`plan`, :func:`adjoint_norms`, :func:`show`, :func:`explain`, :func:`doctor`: what happens, and why
 - :class:`Error` and its subclasses: what can go wrong
+- :mod:`wengert.jax`, :mod:`wengert.torch`: functions for JAX and for PyTorch
 """
+
+import importlib
 
 from ._derivatives import (
     Batch,
@@ -38,9 +41,11 @@ from ._errors import ArgumentError, BackendError, CompileError, Error, RunError
 from ._function import Differentiable, differentiable, from_source
 from ._inspect import Plan, Report, check, doctor, explain, plan, show, stages
 from ._library import logsumexp, parallel, relu, sigmoid, softmax, softplus, stop_gradient
+from ._norms import AdjointNorms, adjoint_norms
 from ._wengert import __version__
 
 __all__ = [
+    "AdjointNorms",
     "ArgumentError",
     "BackendError",
     "Batch",
@@ -52,6 +57,7 @@ __all__ = [
     "RunError",
     "Sparse",
     "__version__",
+    "adjoint_norms",
     "batch",
     "check",
     "differentiable",
@@ -79,3 +85,10 @@ __all__ = [
     "value_and_grad",
     "vjp",
 ]
+
+
+def __getattr__(name):
+    # Imported when they are asked for: they import what they are for.
+    if name in ("jax", "torch"):
+        return importlib.import_module(f"wengert.{name}")
+    raise AttributeError(f"module 'wengert' has no attribute {name!r}")

@@ -56,6 +56,14 @@ class Batch:
 
 class Plan:
     loops: list[dict[str, Any]]
+    memory: int | None
+
+class AdjointNorms:
+    name: str
+    line: int
+    iterations: NDArray[np.int64]
+    norms: dict[str, NDArray[Any]]
+    left_out: list[str]
 
 class Report:
     passes: bool
@@ -102,6 +110,9 @@ def check(
     f: Callable[..., Any], /, *args: Any, wrt: Wrt = None, directions: int = 10, order: int = 1, **kwargs: Any
 ) -> Report: ...
 def plan(f: Callable[..., Any], /, *args: Any, wrt: Wrt = None, **kwargs: Any) -> Plan: ...
+def adjoint_norms(
+    f: Callable[..., Any], /, *args: Any, line: int | None = None, most: int = 500, **kwargs: Any
+) -> AdjointNorms: ...
 def show(f: Callable[..., Any], /, *args: Any, stage: str = "ssa", wrt: Wrt = None, **kwargs: Any) -> str: ...
 def stages() -> dict[str, str]: ...
 def explain(code: str) -> str: ...

@@ -2,58 +2,17 @@
 
 import numpy as np
 
-from . import _options
+from . import _options, _trees
 from ._errors import refused
 from ._function import Differentiable, differentiable
 from ._progress import shown_while
 from ._wengert import Caller
+from ._wrt import At, by_name, form, name_of, parameters
 
 
 def _function(f):
     """A differentiable function of anything that can be one."""
     return f if isinstance(f, (Differentiable, Batch)) else differentiable(f)
-
-
-def _parameters(f):
-    return f.program().parameters
-
-
-def _form(f, wrt):
-    """How derivatives by these are handed over, and their names: by one parameter the derivative itself, by several named ones a
-    tuple, by all there are a dictionary."""
-    if wrt is None:
-        return ("single" if len(_parameters(f)) == 1 else "dict"), None
-    if isinstance(wrt, (str, int)):
-        return "single", [_name(f, wrt)]
-    return "tuple", [_name(f, one) for one in wrt]
-
-
-def _name(f, one):
-    """The name of a parameter, which may be named by its position."""
-    names = _parameters(f)
-    if isinstance(one, (int, np.integer)) and not isinstance(one, bool):
-        if -len(names) <= one < len(names):
-            return names[one]
-        what = f"`{f.__name__}` has {len(names)} parameter{'' if len(names) == 1 else 's'}, and none at {one}"
-        raise refused("unknown-argument", what, f"its parameters are {', '.join(names)}, counted from 0")
-    if not isinstance(one, str):
-        raise TypeError(f"wrt={one!r}: parameters are named by text or by position")
-    if one not in names:
-        raise refused(
-            "unknown-argument", f"`{f.__name__}` has no parameter `{one}`", f"its parameters are {', '.join(names)}"
-        )
-    return one
-
-
-def _formed(form, names, values):
-    """Derivatives by name, as they were asked for."""
-    if form == "dict":
-        return dict(values)
-    if form == "tuple":
-        return tuple(values[name] for name in names)
-    if len(values) != 1:
-        return tuple(values.values())
-    return next(iter(values.values()))
 
 
 class _Task:
@@ -75,9 +34,9 @@ class _Gradient(_Task, Caller):
     """A gradient, with or without the value."""
 
     def __new__(cls, f, wrt, with_value, options):
-        form, names = _form(f, wrt)
+        shape, names = form(f, wrt)
         options = _options.run_options({**f.options, **options})
-        return Caller.__new__(cls, options, form, names, with_value)
+        return Caller.__new__(cls, options, shape, names, with_value)
 
     def __init__(self, f, wrt, with_value, options):
         self._about(f, wrt, options, "value and gradient" if with_value else "gradient")
@@ -90,33 +49,13 @@ class _Gradient(_Task, Caller):
 
     def _with_trees(self, args):
         """Of arguments made of parts: derivatives are made of the same parts."""
-        from . import _trees
-
-        function, structures, parts = _trees.flat(self.function, args)
-        names = self.function.program().parameters
-        form, wanted = _form(self.function, self.wrt)
-        known, values = {}, iter(parts)
-        for name, leaves in zip(names, function.leaf_names):
-            known[name] = [(leaf, next(values)) for leaf in leaves]
-        floats = set(function.program().floats(tuple(parts)))
-        if wanted is not None:
-            for name in wanted:
-                if not any(leaf in floats for leaf, _ in known[name]):
-                    message = f"there is no derivative by `{name}`, which has no floats"
-                    raise refused("not-differentiable", message, "whole numbers among parts stay integers: write 2.0 for 2")
-        wanted = [n for n in names if any(leaf in floats for leaf, _ in known[n])] if wanted is None else wanted
-        by = tuple(dict.fromkeys(leaf for name in wanted for leaf, _ in known[name] if leaf in floats))
-        key = (structures, by)
+        at = At(self.function, args, self.wrt)
+        key = (at.function, tuple(at.by))
         if key not in self._inner:
-            self._inner[key] = _gradient(function, by, True, self._given)
-        value, found = self._inner[key](*parts)
-        found = dict(zip(by, found))
-        out = {}
-        for name in wanted:
-            structure = structures[names.index(name)]
-            out[name] = _trees.rebuilt(structure, (found.get(leaf) for leaf, _ in known[name]))
-        out = _formed(form, wanted, out)
-        return (value, out) if self._with_value else out
+            self._inner[key] = _gradient(at.function, key[1], True, self._given)
+        value, found = self._inner[key](*at.args)
+        found = at.formed(dict(zip(at.by, found)))
+        return (value, found) if self._with_value else found
 
     def __reduce__(self):
         return _gradient, (self.function, self.wrt, self._with_value, self._given)
@@ -190,19 +129,6 @@ def _call(f, args, kwargs, given=()):
     return program, program.bind(args, kwargs), options
 
 
-def _by_name(f, given, what):
-    """Directions by name: they are given so, or in the order of the parameters, with ``None`` where there is none."""
-    if isinstance(given, dict):
-        return {_name(f, name): value for name, value in given.items()}
-    names = _parameters(f)
-    if not isinstance(given, (tuple, list)):
-        given = (given,)
-    if len(given) > len(names):
-        message = f"`{f.__name__}` has {len(names)} parameters, but {len(given)} {what} are given"
-        raise refused("argument-count", message, "give one for each parameter, or a dictionary by name")
-    return {name: value for name, value in zip(names, given) if value is not None}
-
-
 def _result(values):
     return None if not values else values[0] if len(values) == 1 else tuple(values)
 
@@ -221,8 +147,9 @@ def jvp(f, args, tangents, **options):
     ((15.0, 8.0), (5.0, 1.0))
     """
     f = _function(f)
-    program, args, options = _call(f, tuple(args), None, options)
-    values, derivatives = program.jvp(args, _by_name(f, tangents, "tangents"), options)
+    _, args, options = _call(f, tuple(args), None, options)
+    at = At(f, args)
+    values, derivatives = at.program.jvp(at.args, at.directions(by_name(f, tangents, "tangents")), options)
     return _result(values), _result(derivatives)
 
 
@@ -237,15 +164,15 @@ def vjp(f, /, *args, wrt=None, **kwargs):
     ((15.0, 8.0), (15.0, 13.0))
     """
     f = _function(f)
-    form, names = _form(f, wrt)
-    given = {name: kwargs.pop(name) for name in list(kwargs) if name in _options.NAMES and name not in _parameters(f)}
-    value = f(*args, **kwargs)
-    program, args, options = _call(f, args, kwargs, given)
+    given = {name: kwargs.pop(name) for name in list(kwargs) if name in _options.NAMES and name not in parameters(f)}
+    _, args, options = _call(f, args, kwargs, given)
+    at = At(f, args, wrt)
+    value = f(*args)
 
     def pull(adjoint):
         adjoints = list(adjoint) if isinstance(adjoint, (tuple, list)) and isinstance(value, tuple) else [adjoint]
-        _, found = program.vjp(args, adjoints, names, options)
-        return _formed(form, names, found)
+        _, found = at.program.vjp(at.args, adjoints, at.by, options)
+        return at.formed(found)
 
     return value, pull
 
@@ -255,11 +182,12 @@ class _Plain(_Task):
 
     def __init__(self, f, wrt, options, what):
         self._about(f, wrt, _options.checked(options), what)
-        self._form, self._names = _form(f, wrt)
+        # What is wrong with it is said here.
+        form(f, wrt)
 
     def __call__(self, *args, **kwargs):
-        program, args, options = _call(self.function, args, kwargs, self._given)
-        return self._run(program, args, options)
+        _, args, options = _call(self.function, args, kwargs, self._given)
+        return self._run(At(self.function, args, self.wrt), options)
 
     def __reduce__(self):
         return type(self), (self.function, self.wrt, *self._more())
@@ -276,12 +204,12 @@ class _Jacobian(_Plain):
     def _more(self):
         return self._mode, self._given
 
-    def _run(self, program, args, options):
-        values, blocks = program.jacobian(args, self._names, self._mode, options)
+    def _run(self, at, options):
+        _, blocks = at.program.jacobian(at.args, at.by, self._mode, options)
         by_result = {}
         for result, name, derivative in blocks:
             by_result.setdefault(result, {})[name] = derivative
-        rows = [_formed(self._form, self._names, found) for found in by_result.values()]
+        rows = [at.formed(found) for found in by_result.values()]
         return _result(rows)
 
 
@@ -303,13 +231,12 @@ class _Hessian(_Plain):
     def __init__(self, f, wrt, options):
         super().__init__(f, wrt, options, "Hessian")
 
-    def _run(self, program, args, options):
-        _, _, blocks = program.hessian(args, self._names, options)
+    def _run(self, at, options):
+        _, _, blocks = at.program.hessian(at.args, at.by, options)
         rows = {}
         for (a, b), derivative in blocks.items():
             rows.setdefault(a, {})[b] = derivative
-        rows = {a: _formed(self._form, self._names, row) for a, row in rows.items()}
-        return _formed(self._form, self._names, rows)
+        return at.formed({a: at.formed(row) for a, row in rows.items()})
 
 
 def hessian(f, wrt=None, **options):
@@ -335,16 +262,17 @@ class _HessianProduct(_Plain):
             *args, direction = args
         else:
             raise TypeError("give the arguments of the function, then the direction")
-        program, args, options = _call(self.function, tuple(args), kwargs, self._given)
-        if self._form == "single":
-            names = self._names or program.parameters
+        _, args, options = _call(self.function, tuple(args), kwargs, self._given)
+        at = At(self.function, args, self.wrt)
+        if at.form == "single":
+            names = at.names or parameters(self.function)
             direction = {names[0]: direction}
-        elif self._form == "tuple":
-            direction = dict(zip(self._names, direction, strict=True))
+        elif at.form == "tuple":
+            direction = dict(zip(at.names, direction, strict=True))
         else:
-            direction = _by_name(self.function, direction, "directions")
-        _, _, product = program.hvp(args, direction, self._names, options)
-        return _formed(self._form, self._names, product)
+            direction = by_name(self.function, direction, "directions")
+        _, _, product = at.program.hvp(at.args, at.directions(direction), at.by, options)
+        return at.formed(product)
 
 
 def hvp(f, wrt=None, **options):
@@ -388,8 +316,8 @@ class _SparseDerivative(_Plain):
     def _more(self):
         return self._is_hessian, self._given
 
-    def _run(self, program, args, options):
-        _, shape, starts, columns, entries, _ = program.sparse(args, self._names, self._is_hessian, options)
+    def _run(self, at, options):
+        _, shape, starts, columns, entries, _ = at.program.sparse(at.args, at.by, self._is_hessian, options)
         try:
             from scipy.sparse import csr_array
         except ImportError:
@@ -432,32 +360,37 @@ def linearize(f, /, *args, wrt=None, **kwargs):
     from scipy.sparse.linalg import LinearOperator
 
     f = _function(f)
-    names = _parameters(f)
+    names = parameters(f)
     if wrt is None and len(names) > 1:
         raise refused(
             "nothing-to-differentiate",
             f"`{f.__name__}` has {len(names)} parameters, and a linear operator is by one",
             f"say which, as in `wrt={names[0]!r}`",
         )
-    name = _name(f, 0 if wrt is None else wrt)
+    name = name_of(f, 0 if wrt is None else wrt)
     given = {key: kwargs.pop(key) for key in list(kwargs) if key in _options.NAMES and key not in names}
-    program, args, options = _call(f, args, kwargs, given)
+    _, args, options = _call(f, args, kwargs, given)
+    if _trees.is_tree(args[names.index(name)]):
+        message = f"`{name}` is made of parts, and a linear operator is by one number or array"
+        raise refused("argument-type", message, "pass the part it is by as an argument of its own")
     value = f(*args)
     if not _is_float(value):
         message = f"`{f.__name__}` returns {'several values' if isinstance(value, tuple) else 'no float'}"
         raise refused("not-a-scalar", message, "a linear operator is of one float or one array of floats")
-    at = np.asarray(args[names.index(name)], dtype=float)
-    shape_in, shape_out = at.shape, np.shape(value)
+    at = At(f, args, name)
+    (own,) = at.by
+    point = np.asarray(args[names.index(name)], dtype=float)
+    shape_in, shape_out = point.shape, np.shape(value)
 
     def along(v):
         v = np.asarray(v, dtype=float).reshape(shape_in)
-        _, tangents = program.jvp(args, {name: v if shape_in else float(v)}, options)
+        _, tangents = at.program.jvp(at.args, {own: v if shape_in else float(v)}, options)
         return np.ravel(tangents[0])
 
     def back(u):
         u = np.asarray(u, dtype=float).reshape(shape_out)
-        _, adjoints = program.vjp(args, [u if shape_out else float(u)], [name], options)
-        return np.ravel(adjoints[name])
+        _, adjoints = at.program.vjp(at.args, [u if shape_out else float(u)], [own], options)
+        return np.ravel(adjoints[own])
 
     sizes = (int(np.prod(shape_out)), int(np.prod(shape_in)))
     operator = LinearOperator(sizes, matvec=along, rmatvec=back, dtype=float)
@@ -470,7 +403,7 @@ class Batch:
 
     def __init__(self, f, over, options):
         self.function, self._given = f, _options.checked(options)
-        self.over = [_name(f, one) for one in ([over] if isinstance(over, (str, int)) else over)]
+        self.over = [name_of(f, one) for one in ([over] if isinstance(over, (str, int)) else over)]
         self.options = {**f.options, **self._given}
         self.__name__, self.__module__ = f.__name__, f.__module__
         self.__qualname__, self.__doc__ = f.__qualname__, f.__doc__
@@ -483,8 +416,9 @@ class Batch:
         return self.function.program()
 
     def __call__(self, *args, **kwargs):
-        program, args, options = _call(self, args, kwargs)
-        return _result(program.batch(args, self.over, options))
+        _, args, options = _call(self, args, kwargs)
+        at = At(self.function, args, over=self.over)
+        return _result(at.program.batch(at.args, at.over, options))
 
     def __repr__(self):
         return f"<batch of {self.__name__} over {', '.join(self.over)}>"
@@ -498,9 +432,11 @@ class _BatchGradient(_Plain):
     def _more(self):
         return self._with_value, self._given
 
-    def _run(self, program, args, options):
-        values, found = program.batch_gradient(args, self.function.over, self._names, options)
-        found = _formed(self._form, self._names, found)
+    def __call__(self, *args, **kwargs):
+        _, args, options = _call(self.function, args, kwargs, self._given)
+        at = At(self.function.function, args, self.wrt, self.function.over)
+        values, found = at.program.batch_gradient(at.args, at.over, at.by, options)
+        found = at.formed(found)
         return (values, found) if self._with_value else found
 
 

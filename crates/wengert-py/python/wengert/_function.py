@@ -37,6 +37,10 @@ class Differentiable(Caller):
         # For arguments made of parts: by what they are made of.
         self._flats = {}
 
+    def _run_as(self, options):
+        """The same function, run with these options as well."""
+        return Differentiable(self.python, {**self.options, **options}, self._text)
+
     def _with_trees(self, args):
         from . import _trees
 
@@ -74,12 +78,14 @@ class Differentiable(Caller):
     def __repr__(self):
         return f"<differentiable {self.__module__}.{self.__qualname__}>"
 
+    def _repr_html_(self):
+        from . import _display
+
+        return _display.program(self)
+
     def __reduce__(self):
-        found = sys.modules.get(self.__module__)
-        for part in self.__qualname__.split("."):
-            found = getattr(found, part, None)
-        if found is self:
-            # As functions are: by name.
+        if _named(self.__module__, self.__qualname__) is self and self.__module__ != "__main__":
+            # As functions are: by name. The program that was started has another one in other processes.
             return self.__qualname__
         collected = self._collected()
         about = (self.__module__, self.__qualname__, self.__doc__, _defaults(self.python))
@@ -137,7 +143,7 @@ def differentiable(function=None, /, **options):
     if function is None:
         return functools.partial(differentiable, **options)
     if isinstance(function, Differentiable):
-        return Differentiable(function.python, {**function.options, **options}, function._text)
+        return function._run_as(options)
     if isinstance(function, staticmethod):
         return staticmethod(differentiable(function.__func__, **options))
     if isinstance(function, types.MethodType):
@@ -185,6 +191,9 @@ class FromText(Differentiable):
         self._made = None
         self._flats = {}
 
+    def _run_as(self, options):
+        return FromText(self.__name__, self._parts, self._captured, {**self.options, **options}, self._namespace)
+
     @functools.cached_property
     def python(self):
         """The function as Python runs it."""
@@ -213,8 +222,21 @@ def _has_defaults(text):
     return any(node.args.defaults for node in _source.parts_of(text, "<source>"))
 
 
+def _named(module, qualname):
+    """What a module has under a name."""
+    found = sys.modules.get(module)
+    for part in qualname.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
 def _rebuilt(name, parts, captured, about, options):
-    """A function that was pickled by its text."""
+    """A function that was pickled by its text: where it comes from, itself."""
+    there = _named(about[0], about[1])
+    if isinstance(there, Differentiable) and not isinstance(there, FromText) and there.options == options:
+        collected = there._collected()
+        if collected.parts == parts and not captured:
+            return there
     namespace = {"__name__": "<wengert>", "__builtins__": __builtins__}
     made = FromText(name, parts, captured, options, namespace)
     made.__module__, made.__qualname__, made.__doc__, _ = about

@@ -6,10 +6,11 @@ import os
 import numpy as np
 
 from . import _options
-from ._derivatives import _call, _form, _function
+from ._derivatives import _call, _function
 from ._wengert import doctor as _doctor
 from ._wengert import explain as _explain
 from ._wengert import stages as _stages
+from ._wrt import At
 
 
 def _split(f, kwargs):
@@ -41,11 +42,17 @@ def _seconds(s):
 class Plan:
     """What the loops of a gradient take, in all the memory there is and in less. Made by :func:`plan`; ``loops`` has it as data."""
 
-    def __init__(self, loops):
+    def __init__(self, loops, memory=None):
+        self.memory = memory
         # What remains of a loop whose iterations are taken several at a time may be none.
         self.loops = [of for of in loops if of["steps"] != 0]
         for of in self.loops:
             of["forecasts"].sort(key=lambda row: -row["memory"])
+
+    def _repr_html_(self):
+        from . import _display
+
+        return _display.plan(self, _bytes, _seconds)
 
     def __repr__(self):
         if not self.loops:
@@ -86,9 +93,10 @@ def plan(f, /, *args, wrt=None, **kwargs):
     """
     f = _function(f)
     kwargs, given = _split(f, kwargs)
-    _, names = _form(f, wrt)
-    program, args, options = _call(f, args, kwargs, given)
-    return Plan(program.plan(args, names, options))
+    _, args, options = _call(f, args, kwargs, given)
+    at = At(f, args, wrt)
+    memory = {**f.options, **given}.get("memory")
+    return Plan(at.program.plan(at.args, at.by, options), None if memory is None else _options.size(memory))
 
 
 class Report:
@@ -119,11 +127,11 @@ def check(f, /, *args, wrt=None, directions=10, order=1, **kwargs):
     """
     f = _function(f)
     kwargs, given = _split(f, kwargs)
-    _, names = _form(f, wrt)
-    program, args, options = _call(f, args, kwargs, given)
+    _, args, options = _call(f, args, kwargs, given)
+    at = At(f, args, wrt)
     if order not in (1, 2, 3):
         raise ValueError(f"order={order!r}: it is 1, 2 or 3")
-    passes, text = program.check(args, names, directions, order, options)
+    passes, text = at.program.check(at.args, at.by, directions, order, options)
     agrees, told = _against_python(f, args)
     return Report(passes and agrees, f"{text}\n{told}")
 
@@ -166,9 +174,9 @@ def show(f, /, *args, stage="ssa", wrt=None, **kwargs):
     """
     f = _function(f)
     kwargs, given = _split(f, kwargs)
-    _, names = _form(f, wrt)
-    program, args, options = _call(f, args, kwargs, given)
-    return program.show(stage, args, names, options)
+    _, args, options = _call(f, args, kwargs, given)
+    at = At(f, args, wrt)
+    return at.program.show(stage, at.args, at.by, options)
 
 
 def stages():

@@ -101,7 +101,7 @@ def _undecorated(text, tree, function):
 
 def _is_ours(named, function):
     if isinstance(named, ast.Attribute):
-        return named.attr == "differentiable"
+        return named.attr == "differentiable" or ast.unparse(named) in ("wengert.jax.function", "wengert.torch.function")
     if not isinstance(named, ast.Name):
         return False
     found = _look_up(function, named.id)

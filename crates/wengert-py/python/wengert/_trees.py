@@ -4,7 +4,7 @@ In a program they are tuples. What the user's function calls by a name, ``p.sigm
 a function around it takes every part by itself and puts them together. A name has the same place in all of them, so that
 nothing need be known of what a variable stands for; places that one has no use for hold a zero.
 
-Reading order: :class:`Structure`, :func:`of`, :class:`Flat`.
+Reading order: :class:`Structure`, :func:`of`, :class:`Around`, :class:`Flat`.
 """
 
 import ast
@@ -14,6 +14,7 @@ import numpy as np
 
 from ._errors import ArgumentError, CompileError, told
 from ._function import Differentiable
+from ._source import Collected
 from ._wengert import Program
 
 # What arrays have under a name of their own.
@@ -113,16 +114,44 @@ def rebuilt(structure, values):
     return made
 
 
-class Flat(Differentiable):
-    """A function that takes the parts of its arguments by themselves."""
+class Around(Differentiable):
+    """A function written around another: its text follows the other's, which may be changed for it."""
 
-    def __new__(cls, function, structures):
+    def __new__(cls, function, *_):
         return super().__new__(cls, function.python, function.options, None)
 
-    def __init__(self, function, structures):
+    def __init__(self, function):
         super().__init__(function.python, function.options, None)
-        self._of, self._structures = function, structures
-        self._flats = {}
+        self._of = function
+
+    def _changed(self, parts):
+        """The parts of the text it is around."""
+        return parts
+
+    def _collected(self):
+        inner = self._of._collected()
+        # It stands where the function does.
+        file, line, _ = inner.parts[-1]
+        parts = [*self._changed(inner.parts), (file, line, self._around)]
+        return Collected(self._name, parts, inner.captured, inner.watched)
+
+    def _program(self):
+        collected = self._collected()
+        key = collected.key()
+        if self._last is not None and self._last[0] == key:
+            values = [value for _, value in collected.captured]
+            return self._last[1].around(values, collected.watched)
+        program = Program(collected.parts, self._name, {}, collected.captured, collected.watched)
+        self._last = (key, program)
+        return program
+
+
+class Flat(Around):
+    """A function that takes the parts of its arguments by themselves."""
+
+    def __init__(self, function, structures):
+        super().__init__(function)
+        self._structures = structures
         self._write(function._collected().name, function.program().parameters)
 
     def _write(self, inner, parameters):
@@ -137,20 +166,9 @@ class Flat(Differentiable):
         self._name = f"{inner}_of_parts"
         self._around = f"def {self._name}({', '.join(declared)}):\n    return {inner}({', '.join(given)})\n"
 
-    def _program(self):
-        collected = self._of._collected()
-        libraries = _libraries(collected.parts)
-        parts = [(file, line, self._placed(text, file, line, libraries)) for file, line, text in collected.parts]
-        # It stands where the function does.
-        file, line, _ = collected.parts[-1]
-        parts.append((file, line, self._around))
-        key = (self._name, tuple(parts), tuple(name for name, _ in collected.captured))
-        if self._last is not None and self._last[0] == key:
-            values = [value for _, value in collected.captured]
-            return self._last[1].around(values, collected.watched)
-        program = Program(parts, self._name, {}, collected.captured, collected.watched)
-        self._last = (key, program)
-        return program
+    def _changed(self, parts):
+        libraries = _libraries(parts)
+        return [(file, line, self._placed(text, file, line, libraries)) for file, line, text in parts]
 
     def _placed(self, text, file, line, libraries):
         """A text in which parts that are called by a name are called by their place."""
@@ -255,3 +273,11 @@ def flat(function, args):
     return found, structures, parts
 
 
+def first(value, name):
+    """The first member of an argument of which every part has one value per member."""
+    structure = of(value, name)
+    try:
+        return rebuilt(structure, iter([np.asarray(leaf)[0] for leaf in leaves(value, structure)]))
+    except IndexError:
+        help = "every part has one more axis, the first, or leave the argument out of `over`"
+        raise _refused(name, "has a part that is one number for all members", help) from None

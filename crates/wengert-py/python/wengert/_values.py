@@ -1,6 +1,7 @@
 """Arguments that are no numbers and no arrays in order: what they are taken as."""
 
 import numbers
+import sys
 
 import numpy as np
 
@@ -18,13 +19,9 @@ def argument(value, name):
     """A Python number, an array of one of the four kinds in order, or a ``numpy.float32``."""
     if isinstance(value, (dict, tuple)) or hasattr(type(value), "__dataclass_fields__"):
         kind = {dict: "dictionary", tuple: "tuple"}.get(type(value), type(value).__name__)
-        raise IsTree(
-            f"error[argument-type]: `{name}` is a `{kind}`, which only functions, `grad` and `value_and_grad` take\n"
-            "  = help: pass its parts",
-            "argument-type",
-            f"`{name}` is a `{kind}`, which only functions, `grad` and `value_and_grad` take",
-            "pass its parts",
-        )
+        message = f"`{name}` is a `{kind}`, where a number or an array is needed"
+        help = "pass its parts one by one"
+        raise IsTree(f"error[argument-type]: {message}\n  = help: {help}", "argument-type", message, help)
     if isinstance(value, np.generic):
         return _scalar(value, name)
     if isinstance(value, numbers.Integral):
@@ -33,6 +30,8 @@ def argument(value, name):
         return float(value)
     if isinstance(value, np.ma.MaskedArray):
         raise _refused(name, "a masked array", "fill it first: `x.filled(0.0)`")
+    if hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray):
+        value = _shared(value, name)
     if isinstance(value, list) or hasattr(value, "__array__") or hasattr(value, "__array_interface__"):
         return _array(value, name)
     if hasattr(value, "__float__") and not isinstance(value, (str, bytes)):
@@ -43,6 +42,37 @@ def argument(value, name):
     if value is None:
         raise _refused(name, "None", help)
     raise _refused(name, f"{article} `{kind}`", help)
+
+
+# Devices whose memory the processor reads: its own, and what CUDA and ROCm share with it.
+_READABLE = (1, 3, 11, 13)
+
+
+def _shared(value, name):
+    """An array of another library, read where it is, through DLPack; what has no DLPack for its elements, as it is."""
+    jax = sys.modules.get("jax")
+    if jax is not None and isinstance(value, jax.core.Tracer):
+        raise _refused(
+            name, "what JAX traces", "`wengert.jax.function(f)` is a function for `jit`, `grad` and `vmap` of JAX"
+        )
+    if getattr(value, "requires_grad", False):
+        raise _refused(
+            name,
+            "a tensor that PyTorch differentiates by: its graph would end here",
+            "`wengert.torch.function(f)` is a function for PyTorch; or pass `x.detach()`",
+        )
+    try:
+        device, _ = value.__dlpack_device__()
+    except ValueError:
+        # What DLPack does not know.
+        device = None
+    if device not in _READABLE:
+        what = f"in the memory of `{getattr(value, 'device', 'another device')}`: programs run on the processor"
+        raise _refused(name, what, "move it there, as in `x.cpu()` or `jax.device_get(x)`")
+    try:
+        return np.from_dlpack(value)
+    except (BufferError, RuntimeError, TypeError):
+        return value
 
 
 def _refused(name, what, help):

@@ -1,7 +1,7 @@
 //! Loops that are taken back: the functions that do it give the same bits everywhere, and the driver gives the gradient that
 //! recording everything gives, near by or to the bit.
 
-use crate::{Arg, Bits, Both, Ran, native};
+use crate::{Arg, Bits, Both, Ran, all_or, native};
 use wengert_core::check::Random;
 use wengert_core::fault::FaultKind;
 use wengert_core::generate::coupling;
@@ -43,7 +43,7 @@ fn random(count: usize) -> Vec<(Module, Vec<Val>)> {
 
 #[test]
 fn random_loops_go_there_and_back_alike() {
-    let programs = random(40);
+    let programs = random(all_or(40, 15));
     let around =
         |(module, _): &(Module, Vec<Val>)| coupling::there_and_back(module, "f.record").to_string();
     let texts: Vec<String> = programs.iter().map(around).collect();
@@ -55,7 +55,7 @@ fn random_loops_go_there_and_back_alike() {
 
 #[test]
 fn gradients_of_random_loops_that_are_taken_back() {
-    let programs = random(40);
+    let programs = random(all_or(40, 15));
     let texts: Vec<String> = programs.iter().map(|(module, _)| module.to_string()).collect();
     let mut taken = 0;
     for (both, (module, args)) in Both::all(&texts).iter().zip(&programs) {
@@ -100,5 +100,5 @@ fn gradients_of_random_loops_that_are_taken_back() {
             }
         }
     }
-    assert!(taken > 1000, "{taken}");
+    assert!(taken > all_or(1000, 300), "{taken}");
 }

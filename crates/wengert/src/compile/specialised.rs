@@ -82,6 +82,23 @@ impl Function {
         Ok(floats.map(|(name, _)| name.to_string()).collect())
     }
 
+    /// The types of what it returns for arguments of these kinds, one for each parameter, in the words of the IR: found by compiling
+    /// alone, nothing is run.
+    ///
+    /// ```
+    /// use wengert::{Borrowed, Function};
+    ///
+    /// let f = Function::from_source("def f(x, k):\n    return k * x, x[0] > k\n", "f")?;
+    /// let args = [Borrowed::F64(&[2], &[3.0, 4.0]), Borrowed::Float(2.0)];
+    /// assert_eq!(f.result_types(&args)?, ["[f64]", "bool"]);
+    /// # Ok::<(), wengert::Error>(())
+    /// ```
+    pub fn result_types(&self, args: &[Borrowed<'_>]) -> Result<Vec<String>, Error> {
+        let values = args.iter().map(|arg| Arg { name: None, value: arg.to_value() });
+        let call = self.prepare(Args(values.collect()))?;
+        Ok(call.func().results.iter().map(Type::to_string).collect())
+    }
+
     fn specialised_for(
         &self,
         args: &[Borrowed<'_>],

@@ -23,6 +23,10 @@ impl<'a> Converter<'a> {
     ) -> Made<Val<'a>> {
         let inner = element_want(want);
         let vals = self.all(elements, inner)?;
+        if let Some(Val::Struct(def, _)) = vals.first() {
+            let def = def.clone();
+            return self.rows_of(&def, vals, len, at);
+        }
         if vals.is_empty() {
             let Some(inner) = inner else { return Err(no::EMPTY_ARRAY.at(at)) };
             let empty = self.stand_in(&Ty::Array(Box::new(inner.clone()), Len::Fixed(0)), at);
@@ -38,7 +42,7 @@ impl<'a> Converter<'a> {
                 Val::Alias(..) => return Err(no::CHOSEN_REFERENCE.at(span)),
                 Val::Never => return Ok(Val::Never),
                 Val::Tuple(_) => return Err(no::ARRAY_OF_TUPLES.at(span)),
-                Val::Struct(..) => return Err(no::ARRAY_OF_STRUCTS.at(span)),
+                Val::Struct(..) | Val::Rows(..) => return Err(no::ARRAY_OF_STRUCTS.at(span)),
                 Val::Closure(_) => return Err(no::CLOSURE_VALUE.at(span)),
                 _ => return Err(no::OTHER_EXPRESSION.at(span)),
             };
@@ -88,7 +92,8 @@ impl<'a> Converter<'a> {
             Val::Alias(place, ty) => Leaf::new(place.read(), ty),
             Val::Never => return Ok(Val::Never),
             Val::Tuple(_) => return Err(no::ARRAY_OF_TUPLES.at(at)),
-            Val::Struct(..) => return Err(no::ARRAY_OF_STRUCTS.at(at)),
+            Val::Struct(def, all) => return self.filled_rows(&def, all, count, len, at),
+            Val::Rows(..) => return Err(no::ARRAY_OF_STRUCTS.at(at)),
             _ => return Err(no::OTHER_EXPRESSION.at(at)),
         };
         let ty = Ty::Array(Box::new(leaf.ty.clone()), len);
@@ -120,11 +125,17 @@ impl<'a> Converter<'a> {
     pub(super) fn index(&mut self, index: &'a syn::ExprIndex, at: Span) -> Made<Val<'a>> {
         let base = self.expr(&index.expr, None)?;
         let at_base = self.at(&*index.expr);
+        if let Val::Rows(..) = base {
+            return self.row_at(base, &index.index, at);
+        }
         let base = self.as_array(base, at_base)?;
         let range = match super::expr::strip(&index.index) {
             syn::Expr::Range(range) => Some(range),
             _ => None,
         };
+        if let Some(indices) = several(&index.index).filter(|_| base.ty.axes() > 0) {
+            return self.nd_element(base, indices, at);
+        }
         // What the index does comes after the base has been found, and before it is read.
         let (stmts, bounds) = self.inside(|c| match range {
             Some(range) => c.bounds(range, at),
@@ -151,7 +162,7 @@ impl<'a> Converter<'a> {
     }
 
     /// A place that stays the same while other things are done; what is in it may change.
-    fn found(&mut self, base: Leaf) -> Made<Leaf> {
+    pub(super) fn found(&mut self, base: Leaf) -> Made<Leaf> {
         let e = match base.e.kind {
             ExprKind::Name(_) => base.e,
             ExprKind::Index { base: of, indices } if base.how != How::Fresh => {
@@ -164,7 +175,7 @@ impl<'a> Converter<'a> {
     }
 
     /// Both ends of a range, as variables.
-    fn bounds(
+    pub(super) fn bounds(
         &mut self,
         range: &'a syn::ExprRange,
         at: Span,
@@ -229,6 +240,10 @@ impl<'a> Converter<'a> {
     ) -> Made<Val<'a>> {
         let args: Vec<&'a syn::Expr> = method.args.iter().collect();
         let at_name = self.at(&method.method);
+        let base = match self.nd_method(base, name, &args, at)? {
+            Ok(made) => return Ok(made),
+            Err(base) => base,
+        };
         match (name, args.as_slice()) {
             ("len", []) => Ok(Val::of(length(&base.e, &base.ty, at), USIZE)),
             ("is_empty", []) => {
@@ -238,6 +253,7 @@ impl<'a> Converter<'a> {
             ("clone" | "to_vec" | "to_owned" | "into_boxed_slice", []) => {
                 let ty = match (name, &base.ty) {
                     ("clone", ty) => ty.clone(),
+                    ("to_owned", ty) if ty.axes() > 0 => ty.clone(),
                     (_, Ty::Array(elem, _)) => Ty::Array(elem.clone(), Len::Vec),
                     (_, ty) => ty.clone(),
                 };
@@ -351,6 +367,15 @@ const METHODS: &[&str] = &[
     "chunks",
     "chunks_exact",
 ];
+
+/// The indices of several axes: `a[[i, j]]`.
+pub(super) fn several(index: &syn::Expr) -> Option<Vec<&syn::Expr>> {
+    match super::expr::strip(index) {
+        syn::Expr::Array(all) => Some(all.elems.iter().collect()),
+        syn::Expr::Tuple(all) => Some(all.elems.iter().collect()),
+        _ => None,
+    }
+}
 
 /// The error for a method that is not there.
 pub(super) fn unknown_method(name: &str, ty: &Ty, at: Span, known: &[&str]) -> Diagnostic {

@@ -2,7 +2,7 @@
 
 use super::generic::Lengths;
 use super::types::{Mode, RustType, Signature};
-use super::value::{How, Place, Ty, Val, named};
+use super::value::{How, Leaf, Place, Ty, Val, named};
 use super::{Converter, Made};
 use crate::span::{Diagnostic, Span};
 use crate::surface::tree::{Callee as Called, Expr, ExprKind, Name, StmtKind, Target};
@@ -167,7 +167,7 @@ impl<'a> Converter<'a> {
 /// The places that what comes back through a `&mut` is for; none for an array, which was written itself.
 fn written_places(val: &Val<'_>, places: &mut Vec<Option<Place>>) {
     match val {
-        Val::Struct(_, all) | Val::Tuple(all) => {
+        Val::Struct(_, all) | Val::Tuple(all) | Val::Rows(_, _, all) => {
             all.iter().for_each(|val| written_places(val, places));
         }
         Val::Alias(place, _) => places.push(Some(place.clone())),
@@ -183,6 +183,11 @@ fn shaped<'a>(ty: &RustType, values: &mut impl Iterator<Item = Expr>) -> Val<'a>
         RustType::Struct(def) => {
             let fields = def.fields.iter().map(|f| shaped(&f.ty, values)).collect();
             Val::Struct(def.clone(), fields)
+        }
+        RustType::Structs(array) => {
+            let columns: Vec<Leaf> =
+                array.columns.iter().flat_map(|ty| shaped(ty, values).leaves()).collect();
+            Val::rows(&array.item, array.len(), &mut columns.into_iter())
         }
         other => match values.next() {
             Some(e) => Val::of(e, other.ty()),

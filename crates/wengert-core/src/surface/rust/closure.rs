@@ -7,7 +7,7 @@ use super::expr::{Pending, strip};
 use super::labels::Kind;
 use super::methods::Associated;
 use super::scope::{Entry, Scopes};
-use super::value::{Ty, Val};
+use super::value::{Len, Ty, Val};
 use super::{Converter, Made, no};
 use crate::span::{Diagnostic, Span};
 use std::rc::Rc;
@@ -43,16 +43,20 @@ impl<'a> Converter<'a> {
         used.visit_expr(&syntax.body);
         let mut scopes = self.scopes.clone();
         if syntax.capture.is_some() {
-            // Numbers are copied when the closure is made.
+            // What is copied and not moved is copied when the closure is made.
             scopes.enter();
             for name in used.names {
                 match self.scopes.get(&name).cloned() {
-                    Some(Entry::Variable(Val::Leaf(leaf))) if leaf.ty.is_scalar() => {
+                    Some(Entry::Variable(Val::Leaf(leaf)))
+                        if leaf.ty.is_scalar() || leaf.ty.copies() =>
+                    {
                         let key = leaf.from.first().copied().unwrap_or(0);
                         let held = self.held(&name, Val::Leaf(leaf), key, at)?;
                         scopes.set(&name, Entry::Variable(held));
                     }
-                    Some(Entry::Variable(val @ (Val::Tuple(_) | Val::Struct(..)))) => {
+                    Some(Entry::Variable(
+                        val @ (Val::Tuple(_) | Val::Struct(..) | Val::Rows(_, Len::Fixed(_), _)),
+                    )) => {
                         let held = self.held(&name, val, 0, at)?;
                         scopes.set(&name, Entry::Variable(held));
                     }
@@ -240,6 +244,11 @@ impl<'a> Converter<'a> {
             && self.is_outside(&path.path)
         {
             return self.outside_call(&path.path, &args, want, at_name, at);
+        }
+        if let syn::Expr::Path(path) = strip(&call.func)
+            && let Some(made) = self.nd_made(&path.path, &args, want, at)?
+        {
+            return Ok(made);
         }
         self.library_call(&owner, &last, &args, want, at_name, at)
     }

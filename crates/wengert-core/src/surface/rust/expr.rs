@@ -66,6 +66,9 @@ impl<'a> Converter<'a> {
             Val::Struct(def, all) => {
                 Val::Struct(def, all.into_iter().map(|v| self.snapshot(v)).collect())
             }
+            Val::Rows(def, len, all) => {
+                Val::Rows(def, len, all.into_iter().map(|v| self.snapshot(v)).collect())
+            }
             other => other,
         }
     }
@@ -148,6 +151,16 @@ impl<'a> Converter<'a> {
             (Val::Struct(def, all), Ty::Struct(wanted)) if def == *wanted => {
                 Ok(Val::Struct(def, all))
             }
+            (Val::Rows(def, len, all), ty)
+                if let Some(Ty::Array(_, joined)) =
+                    Val::Rows(def.clone(), len, Vec::new()).ty().join(ty) =>
+            {
+                let mut fit = |leaf: Leaf| match leaf.ty {
+                    Ty::Array(elem, _) => Leaf { ty: Ty::Array(elem, joined), ..leaf },
+                    _ => leaf,
+                };
+                Ok(Val::Rows(def, joined, all).each_column(&mut fit))
+            }
             (Val::Leaf(leaf), ty) => self.fitted_leaf(leaf, ty, at).map(Val::Leaf),
             (Val::Closure(_), _) => Err(no::CLOSURE_VALUE.at(at)),
             (val, ty) => Err(expected(ty, &val.ty(), at)),
@@ -182,6 +195,14 @@ impl<'a> Converter<'a> {
             }
             Ty::Unit => Val::Unit,
             Ty::Never => Val::Never,
+            Ty::Array(elem, len) if let Ty::Struct(def) = &**elem => {
+                let types = super::types::RustType::Struct(def.clone());
+                let columns: Vec<Leaf> = (types.leaves().into_iter())
+                    .map(|ty| Ty::Array(Box::new(ty.ty()), *len))
+                    .flat_map(|ty| self.stand_in(&ty, at).leaves())
+                    .collect();
+                Val::rows(def, *len, &mut columns.into_iter())
+            }
             Ty::Array(..) => {
                 let mut dims = Vec::new();
                 let mut inner = ty;
@@ -342,7 +363,7 @@ impl<'a> Converter<'a> {
                     Val::Leaf(Leaf { how: How::Place, ..leaf })
                 }
                 Val::Alias(place, ty) => Val::of(place.read(), ty),
-                val @ Val::Struct(..) => owned(val),
+                val @ (Val::Struct(..) | Val::Rows(..)) => owned(val),
                 other => other,
             }),
             syn::UnOp::Neg(_) => {
@@ -566,6 +587,7 @@ impl<'a> Converter<'a> {
             Val::Leaf(leaf) if leaf.ty.is_array() => Val::Leaf(Leaf { how: How::Ref, ..leaf }),
             Val::Alias(place, ty) => Val::of(place.read(), ty),
             val @ Val::Struct(..) => shared(val),
+            val @ Val::Rows(..) => super::rows::referred(val),
             other => other,
         })
     }
@@ -583,7 +605,7 @@ impl<'a> Converter<'a> {
                     self.assign(Target::Name(name.clone()), e, span);
                     Val::Alias(Place::Name(name), leaf.ty)
                 }
-                val @ Val::Struct(..) => {
+                val @ (Val::Struct(..) | Val::Rows(..)) => {
                     let at = self.at(e);
                     let held = self.held("t", val, 0, at)?;
                     self.mutable_reference(held, at)?
@@ -591,7 +613,7 @@ impl<'a> Converter<'a> {
                 other => other,
             });
         }
-        if let Some(Ty::Struct(_)) = self.peek(inner) {
+        if self.peek(inner).is_some_and(|ty| ty.holds_structs()) {
             let at = self.at(inner);
             let (val, _) = self.raw(inner)?;
             return self.mutable_reference(val, at);

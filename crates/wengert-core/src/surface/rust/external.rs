@@ -94,7 +94,7 @@ impl<'a> Converter<'a> {
                             val => format!("this is `{}`", val.ty().shown()),
                         },
                     )
-                    .help("give it numbers, truth values, arrays of them, and tuples"));
+                    .help("give it numbers, truth values, arrays of them, structs and tuples"));
             };
             let name = format!("{k}");
             params.push(SignatureParam { name, span, ty, mode, nondiff: false, constant: false });
@@ -122,6 +122,14 @@ impl<'a> Converter<'a> {
         match (strip(arg), val) {
             (syn::Expr::Reference(r), _) if r.mutability.is_some() => Mode::RefMut,
             (_, Val::Alias(..)) => Mode::RefMut,
+            (syn::Expr::Reference(_), Val::Struct(..) | Val::Rows(..)) => Mode::Ref,
+            (_, val @ (Val::Struct(..) | Val::Rows(..))) => {
+                if is_behind_mut(val, &is_written) {
+                    Mode::RefMut
+                } else {
+                    Mode::Value
+                }
+            }
             (syn::Expr::Path(_), Val::Leaf(leaf)) if leaf.how == How::Ref => match &leaf.e.kind {
                 ExprKind::Name(name) if is_written(name) => Mode::RefMut,
                 _ => Mode::Ref,
@@ -158,6 +166,21 @@ impl<'a> Converter<'a> {
     }
 }
 
+/// Whether a struct is one that a `&mut` refers to: all of it is then.
+fn is_behind_mut(val: &Val<'_>, is_written: &dyn Fn(&str) -> bool) -> bool {
+    match val {
+        Val::Alias(..) => true,
+        Val::Leaf(leaf) => match &leaf.e.kind {
+            ExprKind::Name(name) => leaf.how == How::Ref && is_written(name),
+            _ => false,
+        },
+        Val::Tuple(all) | Val::Struct(_, all) | Val::Rows(_, _, all) => {
+            !all.is_empty() && all.iter().all(|val| is_behind_mut(val, is_written))
+        }
+        _ => false,
+    }
+}
+
 /// A type of the walk as a parameter or a result has it.
 fn rust_type(ty: &Ty) -> Option<RustType> {
     Some(match ty {
@@ -165,12 +188,21 @@ fn rust_type(ty: &Ty) -> Option<RustType> {
         Ty::F32 => RustType::F32,
         Ty::Int(kind) => RustType::Int(kind.unwrap_or(IntKind::I64)),
         Ty::Bool => RustType::Bool,
+        Ty::Array(elem, len) if let Ty::Struct(def) = &**elem => {
+            let number = Box::new(RustType::F64);
+            let like = match len {
+                Len::Fixed(n) => RustType::Array(number, Length::Known(*n)),
+                _ => RustType::Vec(number),
+            };
+            super::rows::array_of_structs(def.clone(), like, Span::default()).ok()?
+        }
         Ty::Array(elem, Len::Fixed(n)) => {
             RustType::Array(Box::new(rust_type(elem)?), Length::Known(*n))
         }
         Ty::Array(elem, _) => RustType::Vec(Box::new(rust_type(elem)?)),
         Ty::Tuple(all) => RustType::Tuple(all.iter().map(rust_type).collect::<Option<_>>()?),
+        Ty::Struct(def) => RustType::Struct(def.clone()),
         Ty::Unit => RustType::Unit,
-        Ty::Struct(_) | Ty::Never => return None,
+        Ty::Never => return None,
     })
 }

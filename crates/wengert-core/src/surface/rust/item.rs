@@ -493,6 +493,14 @@ impl<'a> Converter<'a> {
             }
             return Val::Struct(def.clone(), fields);
         }
+        if let RustType::Structs(array) = ty {
+            let mut columns = Vec::new();
+            for (column, name) in array.columns.iter().zip(array.item.leaf_names()) {
+                let wanted = format!("{wanted}.{name}");
+                columns.extend(self.parameter(param, &wanted, column, params).leaves());
+            }
+            return Val::rows(&array.item, array.len(), &mut columns.into_iter());
+        }
         let Some(declared) = ty.declared() else { return Val::Unit };
         let (text, span) = (self.fresh(wanted), param.span);
         let annotation = Some(Annotation { ty: declared, span });

@@ -66,6 +66,14 @@ impl Merged {
                 let fields = def.fields.iter().map(|f| self.part(&f.ty.ty(), names, span));
                 Val::Struct(def.clone(), fields.collect())
             }
+            Ty::Array(elem, len) if let Ty::Struct(def) = &**elem => {
+                let types = super::types::RustType::Struct(def.clone());
+                let columns: Vec<Leaf> = (types.leaves().into_iter())
+                    .map(|ty| Ty::Array(Box::new(ty.ty()), *len))
+                    .flat_map(|ty| self.part(&ty, names, span).leaves())
+                    .collect();
+                Val::rows(def, *len, &mut columns.into_iter())
+            }
             Ty::Unit => Val::Unit,
             Ty::Never => Val::Never,
             ty => match names.next() {

@@ -28,7 +28,7 @@
 //! - What a panic says is the text of its first argument, without values in it.
 //!
 //! Reading order: `spans`, `types`, `value`, `scope`; `item`, `generic`, `structs`, `methods`, `stmt`, `pattern`, `place`, `expr`, `number`, `cast`,
-//! `array`, `mac`; `flow`, `labels`, `sequence`, `fold`, `closure`, `call`, `external`; `no` (what is refused).
+//! `array`, `rows`, `ndarray`, `mac`; `flow`, `labels`, `sequence`, `fold`, `closure`, `call`, `external`; `no` (what is refused).
 
 mod array;
 mod call;
@@ -44,11 +44,13 @@ mod item;
 mod labels;
 mod mac;
 mod methods;
+mod ndarray;
 mod nesting;
 mod no;
 mod number;
 mod pattern;
 mod place;
+mod rows;
 mod scope;
 mod sequence;
 mod spans;
@@ -63,6 +65,7 @@ pub use external::Outside;
 use labels::Around;
 use mac::Macros;
 use methods::Methods;
+pub use rows::StructArray;
 use rustc_hash::FxHashMap as HashMap;
 use scope::Scopes;
 pub use spans::Spans;

@@ -80,10 +80,28 @@ catalogue! {
         => "put the struct into one module with the function, with the attribute before it, or `#[derive(Differentiable)]` before the struct";
     GENERIC_STRUCT "structs with parameters are not supported"
         => "write the types out, such as `f64` and `[f64; 3]`";
-    NDARRAY "arrays of crate `ndarray` cannot be passed here"
-        => "pass `a.as_slice()` as `&[f64]`, and of a matrix the number of columns";
-    ARRAY_OF_STRUCTS "arrays of structs are not supported"
-        => "use a struct of arrays, such as `x: Vec<f64>`";
+    NDARRAY_RANK "the number of axes is not evident from this type"
+        => "write a type that says it, such as `ArrayView2<f64>`: there are those of 1 to 6 axes";
+    NDARRAY_ITEM "arrays of crate `ndarray` hold numbers here"
+        => "write `f64`, `f32`, an integer or `bool` as their elements, such as `Array2<f64>`";
+    VIEW_REFERENCE "a view is a reference itself"
+        => "pass the view by value: `ArrayView2<f64>`, and `ArrayViewMut2<f64>` where it is written to";
+    VIEW_IN_DATA "a view can only be a parameter by itself"
+        => "pass each view as a parameter; return arrays: `Array2<f64>`";
+    ARRAY_OF_NDARRAYS "arrays of arrays of crate `ndarray` are not supported"
+        => "use one array with an axis more: `Array3<f64>`";
+    NDARRAY_ELEMENTS "the elements of several axes cannot be written through an iterator"
+        => "write loops over the indices, `a[[i, j]]`, or over `outer_iter_mut()`";
+    NDARRAY_INDEX "this index does not fit the number of axes"
+        => "write one index for each axis: `a[[i, j]]`";
+    ARRAY_OF_STRUCTS "arrays of arrays of structs are not supported"
+        => "use one array, and `i * columns + j` as its index";
+    STRUCTS_OF_VECTORS "structs in an array cannot hold a `Vec`"
+        => "use arrays of a length that is known, such as `[f64; 3]`";
+    EMPTY_STRUCTS "structs in an array must have fields"
+        => "remove the array";
+    STRUCTS_METHOD "this is not supported for arrays of structs"
+        => "write a loop over the indices, or `for p in ps.iter_mut()`";
     ARRAY_OF_TUPLES "arrays of tuples are not supported"
         => "use one array for each element of the tuple, or arrays of arrays";
     ARRAY_LENGTH "the length of an array must be a number or a constant"

@@ -151,6 +151,7 @@ impl<'a> Converter<'a> {
                 return self.array_method(leaf, &name, method, at);
             }
             val @ Val::Tuple(_) if name == "clone" => return Ok(self.cloned(val, at)),
+            val @ Val::Rows(..) => return self.rows_method(val, method, at),
             Val::Struct(def, all) => {
                 let val = Val::Struct(def.clone(), all);
                 return self.struct_method(&def, method, Some(val), want, at);

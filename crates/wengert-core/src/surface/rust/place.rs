@@ -1,5 +1,6 @@
 //! Places: what can be assigned to, and assignments.
 
+use super::array::several;
 use super::expr::{Pending, is_place, strip};
 use super::scope::Entry;
 use super::structs::{field_of, holds_alias};
@@ -57,7 +58,7 @@ impl<'a> Converter<'a> {
                 },
             },
             Val::Tuple(_) => Err(no::TUPLE_PLACE.at(at)),
-            Val::Struct(..) => Err(no::STRUCT_PLACE.at(at)),
+            Val::Struct(..) | Val::Rows(..) => Err(no::STRUCT_PLACE.at(at)),
             _ => Err(no::TARGET.at(at)),
         }
     }
@@ -102,6 +103,9 @@ impl<'a> Converter<'a> {
                 let base = self.peek(&index.expr)?;
                 match strip(&index.index) {
                     syn::Expr::Range(_) => Some(base),
+                    _ if base.axes() > 0 && several(&index.index).is_some() => {
+                        Some(base.scalar().clone())
+                    }
                     _ => base.element().cloned(),
                 }
             }
@@ -209,8 +213,13 @@ impl<'a> Converter<'a> {
                     }
                     return self.targets_of(val, false, at);
                 }
-                let struct_behind = matches!(inner, syn::Expr::Unary(unary)
-                    if matches!(self.peek(&unary.expr), Some(Ty::Struct(_))));
+                let struct_behind = match inner {
+                    syn::Expr::Unary(unary) => {
+                        matches!(self.peek(&unary.expr), Some(Ty::Struct(_)))
+                    }
+                    syn::Expr::Index(_) => matches!(self.peek(inner), Some(Ty::Struct(_))),
+                    _ => false,
+                };
                 if struct_behind || matches!(inner, syn::Expr::Field(_)) {
                     let (val, inside) = self.raw(inner)?;
                     return self.targets_of(val, inside, at);
@@ -227,7 +236,7 @@ impl<'a> Converter<'a> {
     /// their elements that are assigned to.
     fn targets_of(&mut self, val: Val<'a>, inside: bool, at: Span) -> Made<Targets> {
         match val {
-            Val::Tuple(all) | Val::Struct(_, all) => {
+            Val::Tuple(all) | Val::Struct(_, all) | Val::Rows(_, _, all) => {
                 let all = all.into_iter().map(|v| self.targets_of(v, inside, at));
                 Ok(Targets::Tuple(all.collect::<Made<_>>()?))
             }
@@ -276,9 +285,10 @@ impl<'a> Converter<'a> {
         match (targets, value) {
             (Targets::Nothing, _) => Ok(()),
             (_, Val::Alias(..)) => Err(no::REBOUND.at(at)),
-            (Targets::Tuple(targets), Val::Tuple(values) | Val::Struct(_, values))
-                if targets.len() == values.len() =>
-            {
+            (
+                Targets::Tuple(targets),
+                Val::Tuple(values) | Val::Struct(_, values) | Val::Rows(_, _, values),
+            ) if targets.len() == values.len() => {
                 let both = targets.into_iter().zip(values);
                 both.into_iter().try_for_each(|(t, v)| self.pairs(t, v, several, at, pairs))
             }
@@ -365,7 +375,12 @@ impl<'a> Converter<'a> {
     /// Exchanges what is in two places.
     pub(super) fn exchange(&mut self, a: Val<'a>, b: Val<'a>, span: Span) -> Made<()> {
         match (a, b) {
-            (Val::Struct(d, a), Val::Struct(e, b)) if d == e => {
+            (Val::Struct(d, a), Val::Struct(e, b)) | (Val::Rows(d, _, a), Val::Rows(e, _, b))
+                if d == e =>
+            {
+                a.into_iter().zip(b).try_for_each(|(a, b)| self.exchange(a, b, span))
+            }
+            (Val::Tuple(a), Val::Tuple(b)) if a.len() == b.len() => {
                 a.into_iter().zip(b).try_for_each(|(a, b)| self.exchange(a, b, span))
             }
             (a, b) => self.exchange_two(a, b, span),
@@ -429,7 +444,7 @@ pub(super) fn after(e: Expr, span: Span) -> Expr {
 fn refers(val: &Val<'_>) -> bool {
     match val {
         Val::Alias(..) | Val::Closure(_) => true,
-        Val::Tuple(all) | Val::Struct(_, all) => all.iter().any(refers),
+        Val::Tuple(all) | Val::Struct(_, all) | Val::Rows(_, _, all) => all.iter().any(refers),
         _ => false,
     }
 }

@@ -175,6 +175,10 @@ impl<'a> Converter<'a> {
                 }
                 Val::Struct(def, fields)
             }
+            Val::Rows(def, len, all) => {
+                let held = self.held(wanted, Val::Struct(def.clone(), all), decl, span)?;
+                Val::rows(&def, len, &mut held.leaves().into_iter())
+            }
             other => other,
         })
     }
@@ -265,6 +269,9 @@ fn placed(val: Val<'_>, span: Span) -> Val<'_> {
         Val::Tuple(all) => Val::Tuple(all.into_iter().map(|v| placed(v, span)).collect()),
         Val::Struct(def, all) => {
             Val::Struct(def, all.into_iter().map(|v| placed(v, span)).collect())
+        }
+        Val::Rows(def, len, all) => {
+            Val::Rows(def, len, all.into_iter().map(|v| placed(v, span)).collect())
         }
         other => other,
     }

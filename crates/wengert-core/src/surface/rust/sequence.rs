@@ -32,6 +32,8 @@ pub(super) enum Seq<'a> {
         base: Leaf,
         way: Way,
     },
+    /// The structs of an array.
+    Rows(Box<Val<'a>>, Way),
     /// Parts of an array: overlapping, or one after the other, the last one perhaps shorter.
     Parts {
         base: Leaf,
@@ -111,7 +113,7 @@ impl<'a> Converter<'a> {
     pub(super) fn is_sequence(&self, e: &syn::Expr) -> bool {
         match strip(e) {
             syn::Expr::Range(_) => true,
-            syn::Expr::MethodCall(m) => is_adapter(&m.method.to_string()),
+            syn::Expr::MethodCall(m) => is_adapter(&m.method.to_string()) || self.is_along_rows(m),
             syn::Expr::Call(call) => is_source(&call.func),
             _ => false,
         }
@@ -129,6 +131,7 @@ impl<'a> Converter<'a> {
             syn::Expr::MethodCall(method) if is_adapter(&method.method.to_string()) => {
                 self.adapted(method, at)
             }
+            syn::Expr::MethodCall(method) if self.is_along_rows(method) => self.rows(method),
             syn::Expr::Call(called) if is_source(&called.func) => {
                 let args: Vec<&'a syn::Expr> = called.args.iter().collect();
                 match (last_word(&called.func).as_str(), args.as_slice()) {
@@ -152,6 +155,17 @@ impl<'a> Converter<'a> {
                 let way = match other {
                     syn::Expr::Path(path) => match path.path.get_ident().map(ToString::to_string) {
                         Some(name) => match self.scopes.get(&name) {
+                            Some(Entry::Variable(val @ Val::Rows(..)))
+                                if val.leaves().iter().all(|leaf| leaf.how == How::Ref) =>
+                            {
+                                Way::Mut
+                            }
+                            // All elements of several axes are looked at, and not written.
+                            Some(Entry::Variable(Val::Leaf(leaf)))
+                                if leaf.how == How::Ref && leaf.ty.axes() > 1 =>
+                            {
+                                Way::Ref
+                            }
                             // Whichever reference it is: what is there can be read by either.
                             Some(Entry::Variable(Val::Leaf(leaf))) if leaf.how == How::Ref => {
                                 Way::Mut
@@ -170,11 +184,15 @@ impl<'a> Converter<'a> {
     fn elements(&mut self, e: &'a syn::Expr, way: Way) -> Made<Seq<'a>> {
         let val = self.expr(e, None)?;
         let at = self.at(e);
+        if let Val::Rows(..) = val {
+            return Ok(Seq::Rows(Box::new(self.steady_rows(val)), way));
+        }
         let base = self.as_array(val, at)?;
+        let base = if base.ty.axes() > 1 { self.flat(base, way, at)? } else { base };
         Ok(self.elements_of(base, way))
     }
 
-    fn elements_of(&mut self, base: Leaf, way: Way) -> Seq<'a> {
+    pub(super) fn elements_of(&mut self, base: Leaf, way: Way) -> Seq<'a> {
         let base = self.steady(base);
         Seq::Elements { base, way }
     }
@@ -354,6 +372,7 @@ impl<'a> Converter<'a> {
                 }
             }
             Seq::Elements { base, .. } => length(&base.e, &base.ty, at),
+            Seq::Rows(rows, _) => super::rows::count(rows, at),
             Seq::Parts { base, size, cut } => {
                 let n = length(&base.e, &base.ty, at);
                 match cut {
@@ -472,6 +491,7 @@ impl<'a> Converter<'a> {
                     }
                 }
             }
+            Seq::Rows(rows, way) => self.row_item(rows, k, *way, at)?,
             Seq::Parts { base, size, cut } => {
                 let start = match cut {
                     Cut::Windows => k.clone(),

@@ -44,6 +44,29 @@ pub struct RustField {
 }
 
 impl RustStruct {
+    /// The names of its numbers and arrays: `position.x`.
+    pub(super) fn leaf_names(&self) -> Vec<String> {
+        fn names(ty: &RustType, name: String, all: &mut Vec<String>) {
+            match ty {
+                RustType::Struct(def) => {
+                    for f in &def.fields {
+                        names(&f.ty, format!("{name}.{}", f.name), all);
+                    }
+                }
+                RustType::Tuple(elements) => {
+                    for (k, ty) in elements.iter().enumerate() {
+                        names(ty, format!("{name}.{k}"), all);
+                    }
+                }
+                RustType::Unit => {}
+                _ => all.push(name),
+            }
+        }
+        let mut all = Vec::new();
+        self.fields.iter().for_each(|f| names(&f.ty, f.name.clone(), &mut all));
+        all
+    }
+
     /// It, referred to by another path.
     pub fn referred_to(&self, path: String) -> RustStruct {
         RustStruct { path, ..self.clone() }
@@ -331,6 +354,7 @@ impl<'a> Converter<'a> {
                 let all = all.into_iter().map(|v| self.mutable_reference(v, at));
                 Val::Struct(def, all.collect::<Made<_>>()?)
             }
+            val @ Val::Rows(..) => super::rows::referred(val),
             Val::Tuple(all) => {
                 let all = all.into_iter().map(|v| self.mutable_reference(v, at));
                 Val::Tuple(all.collect::<Made<_>>()?)
@@ -351,6 +375,9 @@ impl<'a> Converter<'a> {
                 Val::Struct(def, all.into_iter().map(|v| self.cloned(v, at)).collect())
             }
             Val::Tuple(all) => Val::Tuple(all.into_iter().map(|v| self.cloned(v, at)).collect()),
+            Val::Rows(def, len, all) => {
+                Val::Rows(def, len, all.into_iter().map(|v| self.cloned(v, at)).collect())
+            }
             Val::Alias(place, ty) => {
                 Val::Leaf(Leaf { how: How::Place, ..Leaf::new(place.read(), ty) })
             }
@@ -434,6 +461,7 @@ pub(super) fn field_of(def: &RustStruct, member: &syn::Member, at: Span) -> Made
 pub(super) fn owned(val: Val<'_>) -> Val<'_> {
     match val {
         Val::Struct(def, all) => Val::Struct(def, all.into_iter().map(owned).collect()),
+        Val::Rows(def, len, all) => Val::Rows(def, len, all.into_iter().map(owned).collect()),
         Val::Tuple(all) => Val::Tuple(all.into_iter().map(owned).collect()),
         Val::Alias(place, ty) => Val::Leaf(Leaf { how: How::Place, ..Leaf::new(place.read(), ty) }),
         Val::Leaf(leaf) if leaf.how == How::Ref => Val::Leaf(Leaf { how: How::Place, ..leaf }),
@@ -445,6 +473,7 @@ pub(super) fn owned(val: Val<'_>) -> Val<'_> {
 pub(super) fn shared(val: Val<'_>) -> Val<'_> {
     match val {
         Val::Struct(def, all) => Val::Struct(def, all.into_iter().map(shared).collect()),
+        Val::Rows(def, len, all) => Val::Rows(def, len, all.into_iter().map(shared).collect()),
         Val::Tuple(all) => Val::Tuple(all.into_iter().map(shared).collect()),
         Val::Alias(place, ty) => Val::Leaf(Leaf { how: How::Ref, ..Leaf::new(place.read(), ty) }),
         Val::Leaf(leaf) => Val::Leaf(Leaf { how: How::Ref, ..leaf }),

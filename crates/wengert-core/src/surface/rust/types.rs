@@ -1,8 +1,9 @@
 //! Rust types as they are written, and signatures made of them.
 
+use super::rows::StructArray;
 use super::structs::RustStruct;
 use super::value::{Len, Ty};
-use super::{Converter, Made, no};
+use super::{Converter, Made, ndarray, no};
 use crate::ops::Elem;
 use crate::span::{Diagnostic, Span};
 use crate::surface::tree::DeclaredType;
@@ -121,10 +122,21 @@ pub enum RustType {
     Vec(Box<RustType>),
     /// `[T; N]`
     Array(Box<RustType>, Length),
+    /// An array of crate `ndarray`.
+    NdArray {
+        /// Its elements.
+        item: Box<RustType>,
+        /// How many axes it has.
+        rank: usize,
+        /// Whether it is a view of another array.
+        view: bool,
+    },
     /// `(A, B)`
     Tuple(Vec<RustType>),
     /// A struct.
     Struct(Arc<RustStruct>),
+    /// An array of structs.
+    Structs(Arc<StructArray>),
     /// `()`
     Unit,
 }
@@ -135,6 +147,7 @@ impl RustType {
         match self {
             RustType::Tuple(all) => all.iter().flat_map(RustType::leaves).collect(),
             RustType::Struct(def) => def.fields.iter().flat_map(|f| f.ty.leaves()).collect(),
+            RustType::Structs(array) => array.columns.iter().collect(),
             RustType::Unit => Vec::new(),
             other => vec![other],
         }
@@ -144,6 +157,7 @@ impl RustType {
     pub fn rank(&self) -> usize {
         match self {
             RustType::Slice(e) | RustType::Vec(e) | RustType::Array(e, _) => 1 + e.rank(),
+            RustType::NdArray { rank, .. } => *rank,
             _ => 0,
         }
     }
@@ -156,7 +170,10 @@ impl RustType {
             RustType::Int(_) => Some(Elem::I64),
             RustType::Bool => Some(Elem::Bool),
             RustType::Slice(e) | RustType::Vec(e) | RustType::Array(e, _) => e.scalar(),
-            RustType::Tuple(_) | RustType::Struct(_) | RustType::Unit => None,
+            RustType::NdArray { item, .. } => item.scalar(),
+            RustType::Tuple(_) | RustType::Struct(_) | RustType::Structs(_) | RustType::Unit => {
+                None
+            }
         }
     }
 
@@ -183,8 +200,12 @@ impl RustType {
             RustType::Vec(e) => Ty::Array(Box::new(e.ty()), Len::Vec),
             RustType::Array(e, Length::Known(n)) => Ty::Array(Box::new(e.ty()), Len::Fixed(*n)),
             RustType::Array(e, Length::Param(k, _)) => Ty::Array(Box::new(e.ty()), Len::Param(*k)),
+            RustType::NdArray { item, rank, .. } => Ty::nd(item.ty(), *rank),
             RustType::Tuple(all) => Ty::Tuple(all.iter().map(RustType::ty).collect()),
             RustType::Struct(def) => Ty::Struct(def.clone()),
+            RustType::Structs(array) => {
+                Ty::Array(Box::new(Ty::Struct(array.item.clone())), array.len())
+            }
             RustType::Unit => Ty::Unit,
         }
     }
@@ -253,17 +274,32 @@ impl Converter<'_> {
                 if let syn::Type::Slice(slice) = &*reference.elem {
                     let elem = self.rust_type(&slice.elem)?;
                     let at = self.at(&slice.elem);
-                    return Ok((RustType::Slice(Box::new(self.element(elem, at)?)), mode));
+                    return Ok((self.array_type(elem, RustType::Slice, at)?, mode));
                 }
-                let inner = self.rust_type(&reference.elem)?;
-                if matches!(inner, RustType::Tuple(_)) {
-                    let at = self.at(ty);
-                    return Err(no::REFERENCE_TO_TUPLE.at(at));
+                let inner = self.rust_or_view(&reference.elem)?.0;
+                let at = self.at(ty);
+                match inner {
+                    RustType::Tuple(_) => Err(no::REFERENCE_TO_TUPLE.at(at)),
+                    RustType::NdArray { view: true, .. } => Err(as_type(no::VIEW_REFERENCE.at(at))),
+                    inner => Ok((inner, mode)),
                 }
-                Ok((inner, mode))
             }
-            other => Ok((self.rust_type(other)?, Mode::Value)),
+            other => self.rust_or_view(other),
         }
+    }
+
+    /// A type without a `&`, which may be a reference all the same: a view of crate `ndarray`.
+    fn rust_or_view(&mut self, ty: &syn::Type) -> Made<(RustType, Mode)> {
+        if let syn::Type::Path(path) = ty
+            && let Some(last) = path.path.segments.last()
+            && let Some((rank, mode)) = ndarray::view_named(&last.ident.to_string())
+            && self.names_nothing_here(&path.path)
+        {
+            let at = self.at(ty);
+            let item = Box::new(self.nd_item(last, at)?);
+            return Ok((RustType::NdArray { item, rank, view: true }, mode));
+        }
+        Ok((self.rust_type(ty)?, Mode::Value))
     }
 
     /// A type that is not a reference.
@@ -283,9 +319,8 @@ impl Converter<'_> {
             }
             syn::Type::Array(array) => {
                 let elem = self.rust_type(&array.elem)?;
-                let elem = self.element(elem, at)?;
                 let length = self.array_length(&array.len)?;
-                return Ok(RustType::Array(Box::new(elem), length));
+                return self.array_type(elem, |elem| RustType::Array(elem, length), at);
             }
             syn::Type::Path(path) if path.qself.is_none() => return self.path_type(&path.path, at),
             syn::Type::Slice(_) => no::BARE_SLICE.at(at),
@@ -321,8 +356,7 @@ impl Converter<'_> {
                     && let Some(syn::GenericArgument::Type(elem)) = args.args.first()
                 {
                     let elem = self.rust_type(elem)?;
-                    let elem = self.element(elem, at)?;
-                    return Ok(RustType::Vec(Box::new(elem)));
+                    return self.array_type(elem, RustType::Vec, at);
                 }
                 no::INFERRED_TYPE.at(at)
             }
@@ -332,19 +366,33 @@ impl Converter<'_> {
             "Box" if holds_code(&last.arguments) => no::BOXED_CLOSURE.at(at),
             "Box" | "Rc" | "Arc" | "Cell" | "RefCell" | "Cow" => no::POINTER.at(at),
             "HashMap" | "BTreeMap" | "HashSet" | "BTreeSet" | "VecDeque" => no::COLLECTION.at(at),
-            name if NDARRAY.contains(&name) => no::NDARRAY.at(at),
+            name if let Some(rank) = ndarray::array_named(name) => {
+                let item = Box::new(self.nd_item(last, at)?);
+                return Ok(RustType::NdArray { item, rank, view: false });
+            }
+            name if ndarray::view_named(name).is_some() => no::VIEW_IN_DATA.at(at),
+            name if ndarray::is_generic(name) => no::NDARRAY_RANK.at(at),
             _ if !last.arguments.is_none() => no::GENERIC_STRUCT.at(at),
             _ => no::STRUCT_TYPE.at(at),
         };
         Err(as_type(refused))
     }
 
-    /// A type as that of elements.
-    fn element(&mut self, elem: RustType, at: Span) -> Made<RustType> {
+    /// An array of elements of a type.
+    fn array_type(
+        &mut self,
+        elem: RustType,
+        array: impl FnOnce(Box<RustType>) -> RustType,
+        at: Span,
+    ) -> Made<RustType> {
         match elem {
             RustType::Tuple(_) | RustType::Unit => Err(as_type(no::ARRAY_OF_TUPLES.at(at))),
-            RustType::Struct(_) => Err(as_type(no::ARRAY_OF_STRUCTS.at(at))),
-            elem => Ok(elem),
+            RustType::Struct(def) => {
+                super::rows::array_of_structs(def, array(Box::new(RustType::F64)), at)
+            }
+            RustType::Structs(_) => Err(as_type(no::ARRAY_OF_STRUCTS.at(at))),
+            RustType::NdArray { .. } => Err(as_type(no::ARRAY_OF_NDARRAYS.at(at))),
+            elem => Ok(array(Box::new(elem))),
         }
     }
 
@@ -367,19 +415,6 @@ impl Converter<'_> {
     }
 }
 
-/// Types of crate `ndarray`.
-const NDARRAY: &[&str] = &[
-    "Array1",
-    "Array2",
-    "Array3",
-    "ArrayView1",
-    "ArrayView2",
-    "ArrayView3",
-    "ArrayViewMut1",
-    "ArrayViewMut2",
-    "ArrayViewMut3",
-];
-
 /// Whether a name is that of a type that is known without a definition, to be taken or refused.
 pub fn is_builtin(name: &str) -> bool {
     const OTHERS: &[&str] = &[
@@ -387,7 +422,7 @@ pub fn is_builtin(name: &str) -> bool {
         "Option", "Result", "Box", "Rc", "Arc", "Cell", "RefCell", "Cow", "HashMap", "BTreeMap",
         "HashSet", "BTreeSet", "VecDeque", "Self",
     ];
-    IntKind::from_name(name).is_some() || OTHERS.contains(&name) || NDARRAY.contains(&name)
+    IntKind::from_name(name).is_some() || OTHERS.contains(&name) || ndarray::is_known(name)
 }
 
 /// The error of a type that is not supported.

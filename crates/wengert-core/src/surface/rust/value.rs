@@ -34,6 +34,8 @@ pub(super) enum Len {
     Fixed(usize),
     /// As long as a constant parameter of the function says, the one of this number.
     Param(usize),
+    /// Along an axis of an array of crate `ndarray`.
+    Axis,
 }
 
 impl Ty {
@@ -71,11 +73,32 @@ impl Ty {
         }
     }
 
+    /// Whether it is a struct, or an array of structs.
+    pub(super) fn holds_structs(&self) -> bool {
+        match self {
+            Ty::Array(elem, _) => elem.holds_structs(),
+            ty => matches!(ty, Ty::Struct(_)),
+        }
+    }
+
     /// The elements of an array.
     pub(super) fn element(&self) -> Option<&Ty> {
         match self {
             Ty::Array(elem, _) => Some(elem),
             _ => None,
+        }
+    }
+
+    /// An array of crate `ndarray` with so many axes.
+    pub(super) fn nd(item: Ty, rank: usize) -> Ty {
+        (0..rank).fold(item, |inner, _| Ty::Array(Box::new(inner), Len::Axis))
+    }
+
+    /// How many axes an array of crate `ndarray` has; 0 for anything else.
+    pub(super) fn axes(&self) -> usize {
+        match self {
+            Ty::Array(elem, Len::Axis) => 1 + elem.axes(),
+            _ => 0,
         }
     }
 
@@ -128,6 +151,7 @@ impl Ty {
             Ty::Int(Some(kind)) => kind.name().into(),
             Ty::Int(None) => "{integer}".into(),
             Ty::Bool => "bool".into(),
+            Ty::Array(_, Len::Axis) => format!("Array{}<{}>", self.axes(), self.scalar().shown()),
             Ty::Array(elem, Len::Slice) => format!("[{}]", elem.shown()),
             Ty::Array(elem, Len::Vec) => format!("Vec<{}>", elem.shown()),
             Ty::Array(elem, Len::Fixed(n)) => format!("[{}; {n}]", elem.shown()),
@@ -171,6 +195,8 @@ pub(super) enum Val<'a> {
     Tuple(Vec<Val<'a>>),
     /// A struct: its fields.
     Struct(Arc<RustStruct>, Vec<Val<'a>>),
+    /// An array of structs: its fields, with arrays in the places of numbers.
+    Rows(Arc<RustStruct>, Len, Vec<Val<'a>>),
     Unit,
     Never,
     /// A `&mut` to a number: another name for its place.
@@ -188,6 +214,7 @@ impl<'a> Val<'a> {
             Val::Leaf(leaf) => leaf.ty.clone(),
             Val::Tuple(all) => Ty::Tuple(all.iter().map(Val::ty).collect()),
             Val::Struct(def, _) => Ty::Struct(def.clone()),
+            Val::Rows(def, len, _) => Ty::Array(Box::new(Ty::Struct(def.clone())), *len),
             Val::Alias(_, ty) => ty.clone(),
             Val::Never => Ty::Never,
             Val::Unit | Val::Closure(_) => Ty::Unit,
@@ -198,7 +225,9 @@ impl<'a> Val<'a> {
     pub(super) fn leaves(&self) -> Vec<Leaf> {
         match self {
             Val::Leaf(leaf) => vec![leaf.clone()],
-            Val::Tuple(all) | Val::Struct(_, all) => all.iter().flat_map(Val::leaves).collect(),
+            Val::Tuple(all) | Val::Struct(_, all) | Val::Rows(_, _, all) => {
+                all.iter().flat_map(Val::leaves).collect()
+            }
             Val::Alias(place, ty) => vec![Leaf::new(place.read(), ty.clone())],
             Val::Unit | Val::Never | Val::Closure(_) => Vec::new(),
         }
