@@ -29,7 +29,7 @@ const BODIES: &[(&str, &str, &str)] = &[
     ("struct P { a: f64 } let p = vec![P { a: x }; n]; p.split_at(1).0[0].a", "unsupported-syntax", "split_at"),
     ("struct P { a: f64 } let p = vec![P { a: x }; n]; p[0]", "type", "p[0]"),
     ("struct P { a: f64 } let p = vec![P { a: x }; n]; p[0].b", "undefined-variable", "b"),
-    ("struct P { a: f64 } let p: Vec<P> = v.iter().map(|b| P { a: *b }).collect(); x", "unsupported-syntax", "v.iter().map(|b| P { a: *b }).collect()"),
+    ("struct P { a: f64 } let p: Vec<P> = v.iter().map(|b| P { a: *b }).collect(); x", "unsupported-syntax", "v.iter().map(|b| P { a: *b })"),
     ("struct P { a: f64 } let (mut p, mut q) = (P { a: x }, P { a: x }); let mut r = &mut p; r = &mut q; x", "unsupported-syntax", "r"),
     ("let (mut a, mut b) = (x, x); let mut r = &mut a; r = &mut b; x", "unsupported-syntax", "r"),
     ("struct P { a: f64 } let p = P { a: x }; p.len()", "undefined-function", "len"),

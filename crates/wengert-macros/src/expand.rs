@@ -476,3 +476,26 @@ fn program(module: &Module, entry: &str) -> Result<Program, Vec<Diagnostic>> {
 fn is_shared(ty: Type, consumed: bool) -> bool {
     matches!(ty, Type::Array(..)) && !consumed
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_of_ndarray_need_its_feature() {
+        let told = |text: &str, is_on: bool| {
+            let function = syn::parse_str(text).unwrap();
+            let made = wengert_core::surface::rust::signature(&function, &mut Spans::table());
+            needs_feature(&made.unwrap(), is_on).map(|error| error.message)
+        };
+        for text in [
+            "fn f(x: ArrayView1<f64>) -> f64 { x[0] }",
+            "fn f(x: f64, y: &mut Array2<f64>) {}",
+            "fn f(x: f64) -> (f64, Array1<f64>) { (x, Array1::zeros(2)) }",
+        ] {
+            assert_eq!(told(text, true), None);
+            assert!(told(text, false).is_some_and(|message| message.contains("ndarray")));
+        }
+        assert_eq!(told("fn f(x: &[f64]) -> f64 { x[0] }", false), None);
+    }
+}
