@@ -54,7 +54,15 @@ struct Finder<'f> {
     makers: HashMap<Value, &'f Inst>,
     shapes: Shapes,
     ranges: Ranges,
-    found: HashMap<Value, (Plan, HashSet<Value>, HashMap<Value, Value>, Shapes)>,
+    found: HashMap<Value, Found>,
+}
+
+/// What a loop can be made anew as, and what was known of it: what is defined inside, where its carries begin, shapes.
+struct Found {
+    plan: Plan,
+    inside: HashSet<Value>,
+    first: HashMap<Value, Value>,
+    shapes: Shapes,
 }
 
 impl Finder<'_> {
@@ -94,7 +102,8 @@ impl Finder<'_> {
         let mut look = Look { func, shapes, makers, ranges, inside, first: HashMap::default() };
         if let Some(plan) = Plan::of(&mut look, inst) {
             let Look { inside, first, .. } = look;
-            self.found.insert(counter, (plan, inside, first, self.shapes.clone()));
+            let shapes = self.shapes.clone();
+            self.found.insert(counter, Found { plan, inside, first, shapes });
         }
     }
 }
@@ -111,15 +120,13 @@ fn once(func: &Func) -> Option<Func> {
     }
     Some(rebuild(func, &func.name, &mut |copier, b, inst| {
         let counter = inst.blocks.first().and_then(|body| body.params.first());
-        let Some((plan, inside, first, shapes)) = counter.and_then(|c| found.get(c)) else {
+        let Some(found) = counter.and_then(|c| found.get(c)).filter(|_| inst.op == Op::For) else {
             return false;
         };
-        if inst.op != Op::For {
-            return false;
-        }
-        let (inside, first) = (inside.clone(), first.clone());
-        let look = Look { func, shapes, makers: &makers, ranges: &ranges, inside, first };
-        Make::new(&look, copier, b, inst).emit(plan);
+        let (inside, first) = (found.inside.clone(), found.first.clone());
+        let (makers, ranges, shapes) = (&makers, &ranges, &found.shapes);
+        let look = Look { func, shapes, makers, ranges, inside, first };
+        Make::new(&look, copier, b, inst).emit(&found.plan);
         true
     }))
 }
