@@ -186,7 +186,8 @@ impl Function {
             }
             let span = tree.name.span;
             let name = tree::Name { text, span };
-            let param = tree::Param { name, annotation: None, default: None, span };
+            let param =
+                tree::Param { name, annotation: None, lengths: Vec::new(), default: None, span };
             tree.params.push(param.clone());
             module.captured.push(param);
         }

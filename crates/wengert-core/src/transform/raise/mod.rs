@@ -57,7 +57,7 @@ struct Finder<'f> {
     found: HashMap<Value, Found>,
 }
 
-/// What a loop can be made anew as, and what was known of it: what is defined inside, where its carries begin, shapes.
+/// What a loop can be made anew as, and what was known of it: what is defined inside, which arrays stand for others, shapes.
 struct Found {
     plan: Plan,
     inside: HashSet<Value>,
