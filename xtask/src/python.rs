@@ -16,10 +16,10 @@ const PACKAGES: [&str; 4] = ["maturin>=1.8,<2", "numpy", "scipy", "pytest"];
 const THERE: &str = "import maturin, numpy, scipy, pytest";
 
 /// What is installed beside, when asked for.
-const ECOSYSTEM: [&str; 6] = ["jax", "torch", "joblib", "dask", "nbclient", "ipykernel"];
+const ECOSYSTEM: [&str; 7] = ["jax", "torch", "casadi", "joblib", "dask", "nbclient", "ipykernel"];
 
 /// What shows that these are there.
-const ECOSYSTEM_THERE: &str = "import jax, torch, joblib, dask, nbclient, ipykernel";
+const ECOSYSTEM_THERE: &str = "import jax, torch, casadi, joblib, dask, nbclient, ipykernel";
 
 /// What shows that a Python is new enough.
 const NEW_ENOUGH: &str = "import sys, venv; sys.exit(sys.version_info < (3, 11))";

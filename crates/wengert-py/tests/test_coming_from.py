@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, ecosystem
 from test_pages import run_page
 
 LIBRARIES = {"jax": "jax", "pytorch": "torch", "casadi": "casadi"}
@@ -11,7 +11,7 @@ LIBRARIES = {"jax": "jax", "pytorch": "torch", "casadi": "casadi"}
 
 @pytest.mark.parametrize("page", LIBRARIES)
 def test_both_agree(page, tmp_path, monkeypatch):
-    pytest.importorskip(LIBRARIES[page])
+    ecosystem(LIBRARIES[page])
     run_page(f"docs/coming-from/{page}.md", tmp_path, monkeypatch)
 
 
