@@ -371,6 +371,8 @@ impl Writer<'_> {
                     let (a, b) = (self.float(1), self.float(1));
                     self.line(&format!("s += f{k}({a}, {b}, v, w, n % 2);"));
                 }
+                // From inside a loop it is refused where `w` is written afterwards.
+                None if self.depth > 1 => self.line("s *= 0.9;"),
                 None => {
                     let (cond, value) = (self.condition(), self.float(1));
                     self.line(&format!("if {cond} && s > 1.5 {{ return {value}; }}"));
