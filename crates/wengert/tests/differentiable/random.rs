@@ -56,7 +56,7 @@ pub fn function(random: &mut Random, number: usize, before: usize) -> String {
     };
     writer.line("let mut s = x;");
     writer.changed.push("s".into());
-    let statements = 4 + writer.random.below(6);
+    let statements = 2 + writer.random.below(4);
     for _ in 0..statements {
         writer.statement();
     }
