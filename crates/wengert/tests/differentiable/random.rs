@@ -56,7 +56,7 @@ pub fn function(random: &mut Random, number: usize, before: usize) -> String {
     };
     writer.line("let mut s = x;");
     writer.changed.push("s".into());
-    let statements = 4 + writer.random.below(6);
+    let statements = 2 + writer.random.below(4);
     for _ in 0..statements {
         writer.statement();
     }
@@ -371,6 +371,8 @@ impl Writer<'_> {
                     let (a, b) = (self.float(1), self.float(1));
                     self.line(&format!("s += f{k}({a}, {b}, v, w, n % 2);"));
                 }
+                // From inside a loop it is refused where `w` is written afterwards.
+                None if self.depth > 1 => self.line("s *= 0.9;"),
                 None => {
                     let (cond, value) = (self.condition(), self.float(1));
                     self.line(&format!("if {cond} && s > 1.5 {{ return {value}; }}"));
