@@ -148,6 +148,7 @@ impl Builder {
         if let (true, [result]) = (blocks.is_empty(), &results[..]) {
             self.made.insert(*result, (op.clone(), args.clone()));
         }
+        self.learn(&op, &args);
         let inst = Inst { op, args, results: results.clone(), blocks, span: self.span };
         if let Some(block) = self.open.last_mut() {
             block.insts.push(inst);
@@ -236,6 +237,21 @@ impl Builder {
             scope.insert((read, load), *v);
         }
         next
+    }
+
+    /// The length of an axis that is asserted to be a constant is that constant from here on.
+    fn learn(&mut self, op: &Op, args: &[Value]) {
+        let (Op::Assert(_), [holds]) = (op, args) else { return };
+        let Some((Op::Prim(Prim::IEq), sides)) = self.made.get(holds) else { return };
+        let [length, constant] = sides[..] else { return };
+        if let (Some((Op::Dim(axis), of)), Some(_)) =
+            (self.made.get(&length), self.func.as_const(constant))
+        {
+            let key = (Op::Dim(*axis), of.clone());
+            if let Some(scope) = self.known.last_mut() {
+                scope.insert(key, constant);
+            }
+        }
     }
 
     /// Appends a scalar operation, folded where the result is known.

@@ -43,7 +43,8 @@ mod stmt;
 mod sums;
 mod view;
 
-use crate::ir::{Builder, Module, Type, Value};
+use crate::ir::{Builder, Module, Op, Type, Value};
+use crate::ops::Prim;
 use crate::span::{Diagnostic, Span};
 use crate::surface::tree::{self, DeclaredType};
 use call::Scope;
@@ -212,6 +213,16 @@ impl<'t> Lowering<'t> {
             self.env.mark_list(view.storage);
         }
         self.env.bind(&p.name.text, binding, p.name.span);
+        for (axis, length) in p.lengths.iter().enumerate() {
+            let Some(length) = *length else { continue };
+            self.b.at(p.span);
+            let found = self.b.op(Op::Dim(axis as u8), &[v])[0];
+            let wanted = self.b.i64(length);
+            let fits = self.b.prim(Prim::IEq, &[found, wanted]);
+            let message =
+                format!("axis {axis} of `{}` does not have {length} elements", p.name.text);
+            self.b.op(Op::Assert(message.into()), &[fits]);
+        }
     }
 
     /// A function's result must not be the same array twice, nor is it: a second mention is a copy.

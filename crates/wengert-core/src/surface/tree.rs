@@ -87,6 +87,8 @@ pub struct Param {
     pub name: Name,
     /// Its declared type, where there is one that says something about the value.
     pub annotation: Option<Annotation>,
+    /// The lengths of an array's axes, as far as its type says them.
+    pub lengths: Vec<Option<i64>>,
     /// Its value when the caller gives none: a literal, possibly negated.
     pub default: Option<Expr>,
     /// The whole parameter.

@@ -23,10 +23,12 @@ pub enum Size {
 }
 
 /// The sizes of the values seen so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Shapes {
     of: HashMap<Value, Vec<Size>>,
     ints: HashMap<Value, Size>,
+    /// Questions whether two integers are equal.
+    asked: HashMap<Value, [Size; 2]>,
     equal: HashMap<Size, Size>,
     /// What was known to be equal where each open block began.
     outer: Vec<HashMap<Size, Size>>,
@@ -172,6 +174,11 @@ impl Shapes {
             dims.iter().map(|d| shapes.int(func, *d)).collect()
         };
         let Some(result) = inst.results.first().copied() else {
+            if let Op::Assert(_) = inst.op
+                && let Some([a, b]) = self.asked.get(&args[0]).cloned()
+            {
+                self.learn_size(&a, &b);
+            }
             if let Op::Array(ArrayOp::Conform(Check::Row(_))) = inst.op {
                 if func.ty(args[0]).is_array() {
                     self.learn(args[0], args[1]);
@@ -185,6 +192,11 @@ impl Shapes {
             return;
         };
         let shape = match &inst.op {
+            Op::Prim(Prim::IEq) if func.ty(result) == Type::Bool => {
+                let sides = [0, 1].map(|k| self.int(func, args[k]));
+                self.asked.insert(result, sides);
+                return;
+            }
             Op::Prim(Prim::WMul | Prim::IMul) if func.ty(result) == Type::I64 => {
                 let size = product(ints(self, args));
                 self.ints.insert(result, size);

@@ -141,7 +141,7 @@ impl Function {
         let ty = tree::DeclaredType::Array(Some(Elem::F64));
         let annotation = Some(tree::Annotation { ty, span });
         let name = tree::Name { text: "x".into(), span: place("%x") };
-        let x = tree::Param { name, annotation, default: None, span };
+        let x = tree::Param { name, annotation, lengths: Vec::new(), default: None, span };
         let name = tree::Name { text: func.name.to_string(), span: place(&func.name) };
         let span = place(source.text());
         let function = tree::Function { name, params: vec![x], body: Vec::new(), span };
@@ -186,7 +186,8 @@ impl Function {
             }
             let span = tree.name.span;
             let name = tree::Name { text, span };
-            let param = tree::Param { name, annotation: None, default: None, span };
+            let param =
+                tree::Param { name, annotation: None, lengths: Vec::new(), default: None, span };
             tree.params.push(param.clone());
             module.captured.push(param);
         }

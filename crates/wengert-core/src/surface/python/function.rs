@@ -118,6 +118,7 @@ impl Converter<'_> {
         Ok(Param {
             name: ident(&parameter.name),
             annotation: parameter.annotation.as_deref().and_then(|a| self.annotation(a)),
+            lengths: Vec::new(),
             default,
             span: span(with_default.range),
         })

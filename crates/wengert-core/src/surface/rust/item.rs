@@ -497,7 +497,8 @@ impl<'a> Converter<'a> {
         let (text, span) = (self.fresh(wanted), param.span);
         let annotation = Some(Annotation { ty: declared, span });
         let name = Name { text: text.clone(), span };
-        params.push(Param { name: name.clone(), annotation, default: None, span });
+        let lengths = ty.lengths();
+        params.push(Param { name: name.clone(), annotation, lengths, default: None, span });
         let how = if param.mode == Mode::Value { How::Place } else { How::Ref };
         if param.mode == Mode::RefMut && ty.rank() == 0 {
             return Val::Alias(Place::Name(name), ty.ty());

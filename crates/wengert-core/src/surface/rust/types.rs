@@ -160,6 +160,17 @@ impl RustType {
         }
     }
 
+    /// The length of each axis, where it is a number of the type.
+    pub(super) fn lengths(&self) -> Vec<Option<i64>> {
+        let (length, inside) = match self {
+            RustType::Slice(e) | RustType::Vec(e) => (None, e),
+            RustType::Array(e, Length::Known(n)) => (i64::try_from(*n).ok(), e),
+            RustType::Array(e, Length::Param(..)) => (None, e),
+            _ => return Vec::new(),
+        };
+        std::iter::once(length).chain(inside.lengths()).collect()
+    }
+
     /// What the tree declares for a parameter.
     pub(super) fn declared(&self) -> Option<DeclaredType> {
         let elem = self.scalar()?;

@@ -117,7 +117,13 @@ impl Trees {
                 Annotation { ty, span: AT }
             });
             let default = defaults.then(|| self.literal());
-            params.push(Param { name: name(called), annotation, default, span: AT });
+            params.push(Param {
+                name: name(called),
+                annotation,
+                lengths: Vec::new(),
+                default,
+                span: AT,
+            });
         }
         params
     }
