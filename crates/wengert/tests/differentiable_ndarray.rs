@@ -159,6 +159,7 @@ fn arrays_are_made_and_returned() {
 }
 
 /// Functions of other modules are called with them; three axes; elements that are no `f64`.
+#[allow(unreachable_pub)]
 mod inner {
     use wengert::differentiable;
 

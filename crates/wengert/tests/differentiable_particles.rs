@@ -1,4 +1,6 @@
 //! Arrays of structs as parameters, results and values inside of functions with `#[differentiable]`.
+// Types that functions give are public; some loops are written as one would not, to test them.
+#![allow(unreachable_pub, clippy::needless_range_loop, clippy::type_complexity)]
 
 mod model {
     use wengert::Differentiable;

@@ -3,7 +3,11 @@
 use super::find::{Columns, Matrix, Plan, Rows, Stores};
 use super::look::Look;
 use crate::ir::{Block, Builder, Inst, Op, Type, Value, uses};
+<<<<<<< HEAD
 use crate::ops::{ArrayOp, Prim, Transposed};
+=======
+use crate::ops::{ArrayOp, Prim, Scalar, Transposed};
+>>>>>>> speed
 use crate::transform::copy::Copier;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::sync::Arc;
@@ -59,10 +63,21 @@ impl<'a, 'l> Make<'a, 'l> {
     }
 
     fn axis(&mut self, counter: Value, range: [Value; 2]) {
+<<<<<<< HEAD
         let [start, end] = range.map(|v| self.get(v));
         let zero = self.b.i64(0);
         let count = self.b.prim(Prim::WSub, &[end, start]);
         let count = self.b.prim(Prim::IMax, &[count, zero]);
+=======
+        let (func, [start, end]) = (self.look.func, range.map(|v| self.get(v)));
+        let mut count = self.b.prim(Prim::WSub, &[end, start]);
+        // What is as long as an array is seen to be so.
+        let from_zero = func.as_const(range[0]) == Some(Scalar::I64(0));
+        if !from_zero || !self.look.shapes.is_size(func, range[1]) {
+            let zero = self.b.i64(0);
+            count = self.b.prim(Prim::IMax, &[count, zero]);
+        }
+>>>>>>> speed
         self.axes.insert(counter, Axis { start, count });
     }
 
