@@ -27,7 +27,6 @@ type Tests = &'static [(&'static str, &'static str)];
 
 /// Every fault.
 pub(crate) fn all() -> impl Iterator<Item = &'static Fault> {
-<<<<<<< HEAD
     let of_core = [
         core::FAULTS,
         raise::FAULTS,
@@ -36,9 +35,6 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Fault> {
         rust::FAULTS,
         schedule::FAULTS,
     ];
-=======
-    let of_core = [core::FAULTS, raise::FAULTS, math::FAULTS, runtime::FAULTS, schedule::FAULTS];
->>>>>>> speed
     let of_memory = [ahead::FAULTS, checkpoint::FAULTS, memory::FAULTS, back::FAULTS, tape::FAULTS];
     of_core.into_iter().chain(of_memory).flatten()
 }

@@ -3,11 +3,7 @@
 use super::find::{Columns, Matrix, Plan, Rows, Stores};
 use super::look::Look;
 use crate::ir::{Block, Builder, Inst, Op, Type, Value, uses};
-<<<<<<< HEAD
-use crate::ops::{ArrayOp, Prim, Transposed};
-=======
 use crate::ops::{ArrayOp, Prim, Scalar, Transposed};
->>>>>>> speed
 use crate::transform::copy::Copier;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::sync::Arc;
@@ -63,12 +59,6 @@ impl<'a, 'l> Make<'a, 'l> {
     }
 
     fn axis(&mut self, counter: Value, range: [Value; 2]) {
-<<<<<<< HEAD
-        let [start, end] = range.map(|v| self.get(v));
-        let zero = self.b.i64(0);
-        let count = self.b.prim(Prim::WSub, &[end, start]);
-        let count = self.b.prim(Prim::IMax, &[count, zero]);
-=======
         let (func, [start, end]) = (self.look.func, range.map(|v| self.get(v)));
         let mut count = self.b.prim(Prim::WSub, &[end, start]);
         // What is as long as an array is seen to be so.
@@ -77,7 +67,6 @@ impl<'a, 'l> Make<'a, 'l> {
             let zero = self.b.i64(0);
             count = self.b.prim(Prim::IMax, &[count, zero]);
         }
->>>>>>> speed
         self.axes.insert(counter, Axis { start, count });
     }
 

@@ -54,7 +54,6 @@ struct Finder<'f> {
     makers: HashMap<Value, &'f Inst>,
     shapes: Shapes,
     ranges: Ranges,
-<<<<<<< HEAD
     found: HashMap<Value, Found>,
 }
 
@@ -64,9 +63,6 @@ struct Found {
     inside: HashSet<Value>,
     first: HashMap<Value, Value>,
     shapes: Shapes,
-=======
-    found: HashMap<Value, (Plan, HashSet<Value>, HashMap<Value, Value>, Shapes)>,
->>>>>>> speed
 }
 
 impl Finder<'_> {
@@ -106,12 +102,8 @@ impl Finder<'_> {
         let mut look = Look { func, shapes, makers, ranges, inside, first: HashMap::default() };
         if let Some(plan) = Plan::of(&mut look, inst) {
             let Look { inside, first, .. } = look;
-<<<<<<< HEAD
             let shapes = self.shapes.clone();
             self.found.insert(counter, Found { plan, inside, first, shapes });
-=======
-            self.found.insert(counter, (plan, inside, first, self.shapes.clone()));
->>>>>>> speed
         }
     }
 }
@@ -128,7 +120,6 @@ fn once(func: &Func) -> Option<Func> {
     }
     Some(rebuild(func, &func.name, &mut |copier, b, inst| {
         let counter = inst.blocks.first().and_then(|body| body.params.first());
-<<<<<<< HEAD
         let Some(found) = counter.and_then(|c| found.get(c)).filter(|_| inst.op == Op::For) else {
             return false;
         };
@@ -136,17 +127,6 @@ fn once(func: &Func) -> Option<Func> {
         let (makers, ranges, shapes) = (&makers, &ranges, &found.shapes);
         let look = Look { func, shapes, makers, ranges, inside, first };
         Make::new(&look, copier, b, inst).emit(&found.plan);
-=======
-        let Some((plan, inside, first, shapes)) = counter.and_then(|c| found.get(c)) else {
-            return false;
-        };
-        if inst.op != Op::For {
-            return false;
-        }
-        let (inside, first) = (inside.clone(), first.clone());
-        let look = Look { func, shapes, makers: &makers, ranges: &ranges, inside, first };
-        Make::new(&look, copier, b, inst).emit(plan);
->>>>>>> speed
         true
     }))
 }
