@@ -6,7 +6,7 @@
 use std::fmt::Write;
 
 /// Small numbers in no order.
-pub struct Random(pub u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -23,13 +23,13 @@ impl Random {
     }
 
     /// A float between -2 and 2.
-    pub fn float(&mut self) -> f64 {
+    pub(crate) fn float(&mut self) -> f64 {
         (self.below(4001) as f64 - 2000.0) / 1000.0
     }
 }
 
 /// What stands beside the functions.
-pub const BESIDE: &str = "\
+pub(crate) const BESIDE: &str = "\
 #[derive(Clone, Copy)]
 pub struct Point { a: f64, b: f64, k: usize }
 impl Point {
@@ -39,7 +39,7 @@ impl Point {
 ";
 
 /// The function with a number; it may call those before it.
-pub fn function(random: &mut Random, number: usize, before: usize) -> String {
+pub(crate) fn function(random: &mut Random, number: usize, before: usize) -> String {
     let mut writer = Writer {
         random,
         text: String::new(),
