@@ -33,7 +33,6 @@ pub mod jvp;
 pub mod order;
 pub mod parts;
 pub mod pipeline;
-pub mod raise;
 pub mod registers;
 pub mod reuse;
 pub mod rotate;
