@@ -433,12 +433,12 @@ mod tests {
         let report = report("func @f(%x: f64) -> f64 { %y = add %x, 4e12  return %y }");
         assert!(report.passes(), "{report}");
         assert_eq!(report.unsettled, 2);
-        // Results beside a large one are compared all the same.
+        // Beside a small one, too, that says nothing against either.
         let two = "func @f(%x: f64) -> (f64, f64) {
           %y = add %x, 4e12
           %z = mul %x, %x
           return %y, %z
         }";
-        assert_eq!(self::report(two).unsettled, 0);
+        assert!(self::report(two).passes());
     }
 }

@@ -143,6 +143,8 @@ impl Pass<'_> {
                     let (func, makers) = (self.func, &self.makers);
                     let made = Gather { func, makers, copier, b, chain, frame }.emit();
                     copier.bind(chain.result, made);
+                    // Errors name arrays.
+                    func.name_of(chain.result).iter().for_each(|name| b.name(made, name));
                     return true;
                 }
                 inst.results.first().is_some_and(|r| plan.gone.contains(r))

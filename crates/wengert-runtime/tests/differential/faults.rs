@@ -8,6 +8,27 @@ use std::time::Duration;
 use wengert_core::fault::FaultKind;
 use wengert_core::ops::Array;
 
+/// Writes to parts become one loop over the whole, whose result is still the array that the program knows.
+#[test]
+fn an_index_into_what_was_written_in_parts() {
+    let both = Both::new(
+        "func @f(%x: [f64]) -> [f64] {
+           %n = len %x
+           %r = for %i in 0..%n carry (%u = %x) {
+             %p = slice %u, 0, %n, 1
+             %h = mul %p, 0.8
+             %v = put %u, 0, %n, 1, %h
+             %e = load %v, 7
+             yield %v
+           }
+           return %r
+         }",
+    );
+    let fault = both.agree("f", &[Arg::Array(&[1.0, 2.0, 3.0])]).unwrap_err();
+    let array = Some("v".into());
+    assert_eq!(fault.kind, FaultKind::Index { array, index: 7, len: 3, axis: None });
+}
+
 #[test]
 fn an_index_in_nested_loops() {
     let _standalone = Standalone::here(1_000_000_000);
