@@ -205,7 +205,7 @@ fn in_lockstep(case: &Case) -> bool {
 fn members_of_random_programs() {
     let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
     let (seed, count) = (number("WENGERT_SEED").unwrap_or(7), number("WENGERT_PROGRAMS"));
-    let count = count.map_or(30, |n| n.min(400));
+    let count = count.map_or(60, |n| n.min(400));
     let (mut cases, mut lanes, mut tapes, mut faults, mut tried) = (Vec::new(), 0, 0, 0, 0);
     let mut seeds = Random(seed);
     while tried < count {
