@@ -72,6 +72,14 @@ impl Copier {
         self.map.insert(from, to);
     }
 
+    /// The same, and `to` gets the name of `from`: errors name arrays.
+    pub fn bind_named(&mut self, func: &Func, b: &mut Builder, from: Value, to: Value) {
+        self.bind(from, to);
+        if let Some(name) = self.name(func, from) {
+            b.name(to, &name);
+        }
+    }
+
     /// Whether something stands for `v`.
     pub fn knows(&self, v: Value) -> bool {
         self.map.contains_key(&v)
@@ -143,10 +151,7 @@ impl Copier {
         }
         let results = self.as_it_is(func, b, inst, hook);
         for (from, to) in inst.results.iter().zip(results) {
-            self.bind(*from, to);
-            if let Some(name) = self.name(func, *from) {
-                b.name(to, &name);
-            }
+            self.bind_named(func, b, *from, to);
         }
     }
 

@@ -27,7 +27,10 @@ pub fn loops(func: &Func) -> Func {
         });
         let types: Vec<_> = inst.results.iter().map(|r| func.ty(*r)).collect();
         let results = b.inst(Op::For, args, &types, vec![body]);
-        inst.results.iter().zip(results).for_each(|(from, to)| copier.bind(*from, to));
+        inst.results
+            .iter()
+            .zip(results)
+            .for_each(|(from, to)| copier.bind_named(func, b, *from, to));
         true
     })
 }

@@ -142,9 +142,7 @@ impl Pass<'_> {
                     let frame = &frames[&chain.target];
                     let (func, makers) = (self.func, &self.makers);
                     let made = Gather { func, makers, copier, b, chain, frame }.emit();
-                    copier.bind(chain.result, made);
-                    // Errors name arrays.
-                    func.name_of(chain.result).iter().for_each(|name| b.name(made, name));
+                    copier.bind_named(func, b, chain.result, made);
                     return true;
                 }
                 inst.results.first().is_some_and(|r| plan.gone.contains(r))
@@ -175,8 +173,7 @@ impl Pass<'_> {
         b.at(inst.span);
         let results = b.inst(Op::If, vec![holds], &types, blocks.into());
         for (from, to) in inst.results.iter().zip(results) {
-            copier.bind(*from, to);
-            func.name_of(*from).iter().for_each(|name| b.name(to, name));
+            copier.bind_named(func, b, *from, to);
         }
     }
 }
