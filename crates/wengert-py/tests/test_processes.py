@@ -264,7 +264,10 @@ def run(program):
         path = os.path.join(folder, "program.py")
         with open(path, "w") as file:
             file.write(program)
-        return subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=60)
+        # What runs in the background of a shell is started without Ctrl-C.
+        heard = None if sys.platform == "win32" else lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
+        command = [sys.executable, path]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, preexec_fn=heard)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are those of Unix")
