@@ -29,9 +29,16 @@ def one(python, peer, row, seconds, limit, memory):
     cell = {}
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, **ONE_THREAD, **PEERS[peer].environment, "WENGERT_CACHE": cache, "TMPDIR": cache}
-        command = [str(python), str(FOLDER / "cell.py"), PEERS[peer].module, row, str(seconds)]
+        # Some leave files where they are run.
+        command = [str(Path(python).absolute()), str(FOLDER / "cell.py"), PEERS[peer].module, row, str(seconds)]
         process = subprocess.Popen(
-            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+            command,
+            cwd=cache,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
         )
         if hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(process.pid, {max(os.sched_getaffinity(0))})

@@ -82,6 +82,7 @@ def fill(given):
     return call
 def crash(given):
     import os
+    open("left.c", "w").close()
     return lambda: os._exit(3)
 def raises(given):
     def call(): raise ValueError("not this")
@@ -97,6 +98,7 @@ def test_cells_that_go_wrong_end(part, tmp_path, monkeypatch):
         text = (FOLDER / name).read_text().replace('    return {\n        "a": lambda', '    return {\n        row: dict,\n        "a": lambda')
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(run, "FOLDER", tmp_path)
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(field.PEERS, "bad", field.Peer("bad", [], ""))
 
     def ends(row, limit=30.0):
@@ -105,5 +107,7 @@ def test_cells_that_go_wrong_end(part, tmp_path, monkeypatch):
     assert ends("wait", limit=3.0) == {"over": "over 3 s"}
     assert ends("fill") == {"over": "over 0.3 GB"} or not sys.platform.startswith("linux")
     assert "without a word" in ends("crash")["failed"]
+    # What a library leaves where it is run goes with the cell.
+    assert not (tmp_path / "left.c").exists()
     assert ends("raises") == {"refused": "ValueError: not this"}
     assert ends("nothing") == {"absent": True}
