@@ -6,6 +6,7 @@ mod checkpoint;
 mod core;
 mod math;
 mod memory;
+mod raise;
 mod runtime;
 mod rust;
 mod schedule;
@@ -26,7 +27,14 @@ type Tests = &'static [(&'static str, &'static str)];
 
 /// Every fault.
 pub(crate) fn all() -> impl Iterator<Item = &'static Fault> {
-    let of_core = [core::FAULTS, math::FAULTS, runtime::FAULTS, rust::FAULTS, schedule::FAULTS];
+    let of_core = [
+        core::FAULTS,
+        raise::FAULTS,
+        math::FAULTS,
+        runtime::FAULTS,
+        rust::FAULTS,
+        schedule::FAULTS,
+    ];
     let of_memory = [ahead::FAULTS, checkpoint::FAULTS, memory::FAULTS, back::FAULTS, tape::FAULTS];
     of_core.into_iter().chain(of_memory).flatten()
 }

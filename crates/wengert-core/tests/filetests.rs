@@ -12,7 +12,7 @@ use wengert_core::ops::{Array, Scalar, kernels};
 use wengert_core::span::{Diagnostic, Span};
 use wengert_core::transform::{
     carries, copies, dce, deferred, derivative, elementwise, fma, fuse, hoist, inline, jvp, parts,
-    pipeline, reuse, scalars, simplify, stores, tiles, unroll, views, vjp,
+    pipeline, raise, reuse, scalars, simplify, stores, tiles, unroll, views, vjp,
 };
 
 /// Iterations a `while` loop of a file test may take.
@@ -32,7 +32,7 @@ macro_rules! topics {
 
 topics! {
     text verify run inline simplify unroll scalars hoist carries dce fma stores pipeline jvp vjp nest
-    elementwise fuse copies reuse tiles deferred views parts unstep
+    elementwise fuse copies reuse tiles deferred views parts unstep raise
 }
 
 fn root() -> PathBuf {
@@ -174,6 +174,7 @@ impl<'a> FileTest<'a> {
             "inline" => inline::inline(&module, &func.name).map(alone),
             "carries" => Ok(alone(carries::drop_invariant(func))),
             "fma" => Ok(alone(fma::fuse(func))),
+            "raise" => Ok(alone(raise::loops(func))),
             "views" => Ok(alone(views::remove(func))),
             "parts" => Ok(alone(parts::whole(func))),
             "products" => Ok(alone(views::products(func))),

@@ -433,17 +433,22 @@ fn choices() -> Vec<Passes> {
 
 /// The fixed pipeline gives the same bits before it fuses products, and the same errors after.
 fn same_in_fixed_pipeline(seed: u64, module: &Module, expected: &[Result<Vec<u64>, Fault>; 2]) {
+    let mut expected = expected.clone();
     for (stage, func) in pipeline::stages(module, "f").unwrap() {
         let after = Module::of(func);
         verify::module(&after).unwrap_or_else(|e| panic!("seed {seed}, {stage}: {e}\n{after}"));
-        for (fit, expected) in [true, false].into_iter().zip(expected) {
+        for (fit, expected) in [true, false].into_iter().zip(&mut expected) {
             let found = run(&after, seed, fit);
-            let same = match (expected, &found) {
+            let same = match (&*expected, &found) {
                 (Ok(a), Ok(b)) => stage == "fma" || a == b,
                 (Err(a), Err(b)) => same_fault(a, b),
                 _ => false,
             };
             assert!(same, "seed {seed}, {stage}: {found:?}, not {expected:?}\n{module}\n{after}");
+            if stage == "fma" {
+                // What comes behind it keeps what this gives.
+                *expected = found;
+            }
         }
     }
 }

@@ -144,15 +144,20 @@ impl Case {
         let stages =
             pipeline::stages(module, &self.func.name).or_else(|e| trouble(Kind::Pipeline, e))?;
         let inlined = stages[0].1.clone();
-        let mut plain = None;
+        let (mut plain, mut value, mut fused) = (None, value, false);
         for (name, func) in stages {
             let after = Module::of(func);
             verify::module(&after)
                 .or_else(|e| trouble(Kind::Pipeline, format!("after {name}: {e}")))?;
+            let found = (Run { module: &after, args: &self.args }).bits(&self.func.name);
             if name == "fma" {
-                break;
+                // What comes behind it keeps the bits that this gives.
+                let Ok(bits) = found else { break };
+                (value, fused) = (bits, true);
+                continue;
             }
-            match (Run { module: &after, args: &self.args }).bits(&self.func.name) {
+            match found {
+                Ok(bits) if bits == value && fused => {}
                 Ok(bits) if bits == value => plain = Some(after),
                 Ok(_) => return trouble(Kind::Pipeline, format!("{name} changes bits")),
                 Err(fault) => return trouble(Kind::Pipeline, format!("{name}: {fault}")),

@@ -39,7 +39,9 @@ pub fn before_differentiation(func: &Func) -> Func {
 
 /// Whether the partials by what varies are finite constants.
 fn has_constant_partials(func: &Func, inst: &Inst) -> bool {
-    let Op::Prim(prim) = inst.op else { return matches!(inst.op, Op::Array(ArrayOp::Sum(_))) };
+    let Op::Prim(prim) = inst.op else {
+        return matches!(inst.op, Op::Array(ArrayOp::Sum(_) | ArrayOp::Transpose(_)));
+    };
     let constant = |k: usize| match func.as_const(inst.args[k]) {
         Some(Scalar::F64(c)) => Some(c),
         Some(Scalar::F32(c)) => Some(f64::from(c)),
@@ -58,7 +60,9 @@ type May<'a> = dyn Fn(&Inst, bool) -> bool + 'a;
 
 fn moved(func: &Func, may: &May<'_>) -> Func {
     let kept = shapes::kept_carries(func);
-    let mut pass = Pass { func: func.clone(), may, kept, asked: HashSet::default() };
+    let mut taken = HashSet::default();
+    uses::each_in(&func.body, &mut |v, takes| taken.extend(takes.then_some(v)));
+    let mut pass = Pass { func: func.clone(), may, kept, taken, asked: HashSet::default() };
     let mut body = std::mem::take(&mut pass.func.body);
     pass.block(&mut body);
     pass.func.body = body;
@@ -70,6 +74,8 @@ struct Pass<'a> {
     may: &'a May<'a>,
     /// Carries that keep the shape they start with, and what they start with.
     kept: HashMap<Value, Value>,
+    /// Values that are taken over.
+    taken: HashSet<Value>,
     /// What has moved behind the question whether its loop runs.
     asked: HashSet<Value>,
 }
@@ -106,8 +112,10 @@ impl Pass<'_> {
 
     /// Whether an instruction gives numbers, cannot fail and has no effect.
     fn is_movable(&self, inst: &Inst) -> bool {
-        // An array belongs to the iteration that makes it: the next one may take it over.
-        let scalar = inst.results.iter().all(|r| self.func.ty(*r).is_scalar());
+        // An array belongs to the iteration that makes it, which may take it over. One that is only read need not be turned again.
+        let turned = matches!(inst.op, Op::Array(ArrayOp::Transpose(_)));
+        let only_read = turned && !self.taken.contains(&inst.results[0]);
+        let scalar = only_read || inst.results.iter().all(|r| self.func.ty(*r).is_scalar());
         let asked = inst.results.first().is_some_and(|r| self.asked.contains(r));
         scalar && (asked || self.func.is_movable(inst))
     }
@@ -138,7 +146,7 @@ impl Pass<'_> {
             let movable = outside && self.is_movable(&inst);
             if movable && early && (self.may)(&inst, reached && runs) {
                 leaving.always.push(inst);
-            } else if movable && reached && !runs {
+            } else if movable && reached && !runs && !self.func.ty(inst.results[0]).is_array() {
                 late.extend(&inst.results);
                 leaving.if_it_runs.push(inst);
             } else {

@@ -33,6 +33,7 @@ pub mod jvp;
 pub mod order;
 pub mod parts;
 pub mod pipeline;
+pub mod raise;
 pub mod registers;
 pub mod reuse;
 pub mod rotate;

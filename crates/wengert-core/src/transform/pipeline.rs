@@ -6,7 +6,7 @@
 use super::{
     branches, calls, carries, copies, dce, deferred, elementwise, expand, fma, fuse, hoist, inline,
 };
-use super::{order, parts, registers, reuse, scalars, simplify, tiles, unroll, views};
+use super::{order, parts, raise, registers, reuse, scalars, simplify, tiles, unroll, views};
 use crate::ir::{Func, Module, Op, parallel, verify};
 use crate::span::Diagnostic;
 use std::sync::Arc;
@@ -62,6 +62,11 @@ const FIXED: &[Stage] = &[
         about: "products and sums are fused, transposed factors read in place; rounding changes",
         pass: |func| fma::fuse(&views::products(func)),
     },
+    Stage {
+        name: "raise",
+        about: "loops over elements become operations on arrays",
+        pass: raise::loops,
+    },
 ];
 
 /// The names of the stages of the fixed pipeline, in order, with a line about each.
@@ -86,10 +91,10 @@ pub fn run(module: &Module, name: &str) -> Result<Func, Diagnostic> {
 }
 
 fn prepared(func: &Func) -> Func {
-    through(FIXED, func)
+    through(&FIXED.iter().collect::<Vec<_>>(), func)
 }
 
-fn through(stages: &[Stage], func: &Func) -> Func {
+fn through(stages: &[&Stage], func: &Func) -> Func {
     stages.iter().fold(func.clone(), |func, stage| settled(stage.pass, &func))
 }
 
@@ -105,15 +110,16 @@ fn settled(pass: Pass, func: &Func) -> Func {
 ///
 /// What stays a call reads the arrays it is given: a function copies those it writes.
 pub fn module(module: &Module, name: &str) -> Result<Module, Diagnostic> {
-    module_through(FIXED, module, name)
+    module_through(&FIXED.iter().collect::<Vec<_>>(), module, name)
 }
 
 /// The same without the one pass that changes rounding: for a program that must give the bits of what it was recorded from.
 pub fn module_as_rounded(module: &Module, name: &str) -> Result<Module, Diagnostic> {
-    module_through(&FIXED[..FIXED.len() - 1], module, name)
+    let exact: Vec<&Stage> = FIXED.iter().filter(|stage| stage.name != "fma").collect();
+    module_through(&exact, module, name)
 }
 
-fn module_through(stages: &[Stage], module: &Module, name: &str) -> Result<Module, Diagnostic> {
+fn module_through(stages: &[&Stage], module: &Module, name: &str) -> Result<Module, Diagnostic> {
     let kept = inline::stays(module);
     let mut result = Module::default();
     let mut work: Vec<Arc<str>> = vec![name.into()];
@@ -189,8 +195,10 @@ impl Passes {
         order: true,
     };
 
-    /// Those for text that another compiler reads: it has the elementary functions itself, and orders arithmetic its own way.
-    pub const TEXT: Passes = Passes { expand: false, order: false, ..Passes::ALL };
+    /// Those for text that another compiler reads: it has the elementary functions itself, and orders arithmetic its own way. Loops that are made
+    /// twice, and several steps in one pass, would make the text of a stencil four times as long, and its users wait for it.
+    pub const TEXT: Passes =
+        Passes { expand: false, order: false, parts: false, tiles: false, ..Passes::ALL };
 
     /// Those that a bit of a number each says.
     pub fn some(bits: u64) -> Passes {
