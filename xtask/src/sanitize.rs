@@ -18,6 +18,7 @@ type Tests = &'static [&'static [&'static str]];
 /// The runtime's own tests, programs against the interpreter, many threads over one program. Not arithmetic on
 /// scalars at thousands of points, which touches no memory and takes minutes.
 const ADDRESS: Tests = &[
+    &["-p", "wengert-kernels", "--lib"],
     &["-p", "wengert-runtime", "--lib", "--tests", "--", "--skip", "prims::"],
     &["-p", "wengert", "--test", "batch"],
     // One of them forgets a tape on purpose, which is a leak.
@@ -30,6 +31,7 @@ const ADDRESS: Tests = &[
 /// where a product vanishes: under valgrind 3.19 `vfmadd` of a product too small for any number, and a zero, has the
 /// zero's sign instead of the product's, so code with one where other code has none gives another zero there.
 const MEMCHECK: Tests = &[
+    &["-p", "wengert-kernels", "--lib"],
     &["-p", "wengert-runtime", "--lib", "--", "--skip", "memory_is_taken"],
     &[
         "-p",

@@ -358,6 +358,10 @@ pub struct Row {
     pub gradient_s: f64,
     /// The same by hand.
     pub hand_s: f64,
+    /// By hand with vector lanes, where looking ahead allows them.
+    pub lanes_s: Option<f64>,
+    /// How many times the time by hand it should take at most.
+    pub bar: f64,
     /// Disagreement with the reference, and whether that is small enough.
     pub error: Option<(f64, bool)>,
 }
@@ -367,22 +371,62 @@ impl Row {
     pub fn ratio(&self) -> f64 {
         self.gradient_s / self.hand_s
     }
+
+    /// What the columns of [`Row::line`] are.
+    pub fn heading() -> String {
+        format!(
+            "{:<4} {:>11} {:>11} {:>7} {:>5} {:>7} {:>11} {:>9}",
+            "", "gradient s", "by hand s", "ratio", "bar", "", "in lanes s", "error"
+        )
+    }
+
+    /// The row of a table.
+    pub fn line(&self) -> String {
+        let Row { name, gradient_s, hand_s, lanes_s, bar, error } = self;
+        let lanes = lanes_s.map_or("-".into(), |s| format!("{s:.3e}"));
+        let error = error.map_or("-".into(), |(e, _)| format!("{e:.1e}"));
+        let ratio = self.ratio();
+        let met = if ratio <= *bar { "met" } else { "missed" };
+        format!(
+            "{name:<4} {gradient_s:>11.3e} {hand_s:>11.3e} {ratio:>7.2} {bar:>5.2} {met:>7} {lanes:>11} {error:>9}"
+        )
+    }
+
+    /// The row as a JSON object.
+    pub fn json(&self) -> String {
+        let Row { name, gradient_s, hand_s, lanes_s, bar, .. } = self;
+        let lanes = lanes_s.map_or("null".into(), |s| format!("{s:e}"));
+        let ratio = self.ratio();
+        format!(
+            "{{\"name\": \"{name}\", \"gradient_s\": {gradient_s:e}, \"hand_s\": {hand_s:e}, \"hand_lanes_s\": {lanes}, \"ratio\": {ratio:.3}, \"bar\": {bar}}}"
+        )
+    }
 }
 
 /// Times a workload, turn by turn with the same by hand.
 pub fn measure(workload: &'static Workload, budget: f64) -> Option<Row> {
     let n = workload.size();
     let mut task = task(workload.name, n)?;
-    let mut by_hand = workload.lanes.unwrap_or(workload.hand)(n);
-    let (mut ahead, mut hand) = (Least::default(), Least::default());
+    let mut by_hand = (workload.hand)(n);
+    let mut lanes = workload.lanes.map(|lanes| lanes(n));
+    let [mut ahead, mut hand, mut in_lanes] = [Least::default(); 3];
     let (start, mut error) = (Instant::now(), None);
     let mut runs = 0;
     while runs < 3 || start.elapsed().as_secs_f64() < budget {
         let (value, gradient) = ahead.time(&mut task);
         error = workload.compare(n, value, &gradient);
         std::hint::black_box(hand.time(|| by_hand.run()));
+        if let Some(lanes) = &mut lanes {
+            std::hint::black_box(in_lanes.time(|| lanes.run()));
+        }
         runs += 1;
     }
-    let (gradient_s, hand_s) = (ahead.seconds(), hand.seconds());
-    Some(Row { name: workload.name, gradient_s, hand_s, error })
+    Some(Row {
+        name: workload.name,
+        gradient_s: ahead.seconds(),
+        hand_s: hand.seconds(),
+        lanes_s: lanes.is_some().then(|| in_lanes.seconds()),
+        bar: workload.bars.cc,
+        error,
+    })
 }

@@ -237,30 +237,20 @@ fn time_memory(json: bool, budget: f64) -> ExitCode {
     ended(memory::measure(budget, shown))
 }
 
-/// What the eager tape takes.
+/// What functions differentiated ahead of time take.
 fn time_ahead(json: bool, budget: f64, chosen: &[&'static Workload]) -> ExitCode {
     let mut agreed = true;
     if !json {
-        println!(
-            "{:<4} {:>11} {:>11} {:>7} {:>9}",
-            "", "gradient s", "by hand s", "ratio", "error"
-        );
+        println!("{}", ahead::Row::heading());
     }
     for row in chosen.iter().filter_map(|workload| ahead::measure(workload, budget)) {
-        let (error, within) = row.error.unwrap_or((f64::NAN, true));
-        agreed &= within;
-        let (name, gradient_s, hand_s, ratio) = (row.name, row.gradient_s, row.hand_s, row.ratio());
-        if json {
-            println!(
-                "{{\"name\": \"{name}\", \"gradient_s\": {gradient_s:e}, \"hand_s\": {hand_s:e}, \"ratio\": {ratio:.3}}}"
-            );
-        } else {
-            println!("{name:<4} {gradient_s:>11.3e} {hand_s:>11.3e} {ratio:>7.2} {error:>9.1e}");
-        }
+        agreed &= row.error.is_none_or(|(_, within)| within);
+        println!("{}", if json { row.json() } else { row.line() });
     }
     if agreed { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }
 
+/// What the eager tape takes.
 fn time_tape(json: bool, long: bool, budget: f64) -> ExitCode {
     if !json {
         println!("{}", tape::heading());

@@ -27,6 +27,10 @@ impl Calls for Names {
         format!("wengert_math::inline::{}", prim.name())
     }
 
+    fn seldom(&self, prim: Prim) -> String {
+        format!("wengert_math::{}", prim.name())
+    }
+
     fn sine_and_cosine(&self) -> Option<String> {
         Some("wengert_math::inline::sin_cos".into())
     }

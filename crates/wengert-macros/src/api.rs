@@ -563,6 +563,6 @@ fn nothing(leaf: &Leaf, k: usize) -> String {
     match leaf.ty {
         RustType::F64 => "0.0_f64".into(),
         RustType::F32 => "0.0_f32".into(),
-        _ => format!("__a::pass::zeros(&__x{k})"),
+        _ => format!("__a::pass::zeros(&__x{k})?"),
     }
 }

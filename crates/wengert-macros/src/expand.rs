@@ -74,6 +74,10 @@ impl Calls for Names {
         format!("__m::{}", prim.name())
     }
 
+    fn seldom(&self, prim: Prim) -> String {
+        format!("__n::{}", prim.name())
+    }
+
     fn sine_and_cosine(&self) -> Option<String> {
         Some("__m::sin_cos".into())
     }

@@ -7,15 +7,15 @@ use crate::budget;
 use crate::context::Context;
 use crate::driver;
 use crate::held;
-use crate::wide::{self, Entries};
 use crate::workers;
 use std::slice;
 use wengert_core::ir::Phase;
 use wengert_core::ops::shaped::Elements;
+use wengert_kernels::Entries;
 
 /// The names compiled code refers to hooks by, with their addresses.
 pub(crate) fn symbols() -> [(&'static str, *const u8); 26] {
-    let Entries { rows, columns, many, add, dot, sum } = wide::entries();
+    let Entries { rows, columns, many, add, dot, sum } = wengert_kernels::entries();
     [
         (FILL, fill as *const u8),
         (BLANK, blank as *const u8),

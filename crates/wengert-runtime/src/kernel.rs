@@ -4,7 +4,7 @@
 //! compiled code passes become operands, and the result becomes words again.
 
 use crate::arrays::Arrays;
-use crate::{streams, wide};
+use crate::streams;
 use smallvec::SmallVec;
 use std::slice;
 use wengert_core::fault::FaultKind;
@@ -83,9 +83,9 @@ impl Kernel {
                     // SAFETY: the same of the whole array.
                     Reach::All => unsafe { elements_mut(self.args[0], *frame, shape) },
                 };
-                return wide::update(op, shape, x, &operands[1..]);
+                return wengert_kernels::update(op, shape, x, &operands[1..]);
             }
-            Work::Array(op) => wide::compute(op, &operands)?,
+            Work::Array(op) => wengert_kernels::compute(op, &operands)?,
             Work::Keep => match streams::section(arrays, &operands) {
                 Some((address, shape)) => {
                     // SAFETY: there is room for an address and as many dimensions.
@@ -93,7 +93,7 @@ impl Kernel {
                     put(room, address, &shape);
                     return Ok(());
                 }
-                None => wide::compute(&ArrayOp::Slice, &operands)?,
+                None => wengert_kernels::compute(&ArrayOp::Slice, &operands)?,
             },
             Work::Fill | Work::Blank => {
                 let (value, dims) =

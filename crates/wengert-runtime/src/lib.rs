@@ -21,8 +21,8 @@
 //! ```
 //!
 //! Reading order: [`program`] (what callers see), [`jit`] (IR to native code), [`cc`] (the same through C), [`tiers`] (first one, then the other), `context` (what
-//! running code and the runtime share), `hooks` (what running code calls), `kernel` and `wide`
-//! (operations on whole arrays), [`driver`] (outlined loops), `workers` (parallel ones on threads), [`tape`], `tapes`, `arrays`, `small`, `held` and `kept`
+//! running code and the runtime share), `hooks` (what running code calls), `kernel`
+//! (operations on whole arrays; the kernels themselves are in crate `wengert-kernels`), [`driver`] (outlined loops), `workers` (parallel ones on threads), [`tape`], `tapes`, `arrays`, `small`, `held` and `kept`
 //! (memory).
 //!
 //! `unsafe` code stands in the modules marked below, in `jit::link` and in `cc::load`.
@@ -55,8 +55,6 @@ mod streams;
 pub mod tape;
 mod tapes;
 pub mod tiers;
-#[allow(unsafe_code)] // code for instructions that not every machine has
-mod wide;
 #[allow(unsafe_code)] // enters compiled code on several threads
 mod workers;
 

@@ -81,7 +81,6 @@ fn done() {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wide;
     use wengert_core::ir::Elem;
     use wengert_core::ops::ArrayOp;
     use wengert_core::ops::kernels::Computed;
@@ -107,7 +106,8 @@ mod tests {
                         continue;
                     };
                     taken += 1;
-                    let Ok(Computed::Array(wanted)) = wide::compute(&ArrayOp::Slice, &operands)
+                    let Ok(Computed::Array(wanted)) =
+                        wengert_kernels::compute(&ArrayOp::Slice, &operands)
                     else {
                         panic!("{ends:?} is no slice")
                     };

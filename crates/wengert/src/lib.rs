@@ -46,9 +46,9 @@
 //!
 //! | feature | what it adds |
 //! | --- | --- |
-//! | `macros` | `#[differentiable]`; it is on unless `default-features = false` |
+//! | `macros` | `#[differentiable]`; on unless `default-features = false` |
+//! | `avx512` | functions with `#[differentiable]` also in a version for processors with vectors of eight doubles; on unless `default-features = false` |
 //! | `compile` | functions given as text at run time, compiled to native code: `Function`. It takes longer to build, because it brings Cranelift and a parser of Python |
-//! | `avx512` | functions with `#[differentiable]` also in a version for processors with vectors of eight doubles |
 //! | `ndarray` | arrays of that crate as parameters of functions with `#[differentiable]`, conversions from and to them, and variables of tapes as their elements |
 //! | `nalgebra` | variables of tapes as elements of the matrices of that crate |
 //!
@@ -100,6 +100,7 @@ pub use wengert_core::quantity;
 #[cfg(feature = "macros")]
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::ahead::arrays as ahead;
     pub use crate::ahead::columns as structs;
     pub use crate::ahead::members::Members;
     #[cfg(feature = "ndarray")]
@@ -107,8 +108,8 @@ pub mod __private {
     pub use crate::ahead::within::Within;
     #[cfg(feature = "ndarray")]
     pub use ndarray;
-    pub use wengert_core::ahead;
     pub use wengert_macros::__with_structs;
+    pub use wengert_math as functions;
     pub use wengert_math::{Work, fastest, inline as math};
 }
 

@@ -362,7 +362,7 @@ fn plans_are_those_of_the_command_line() {
     let text = decays::plan(2.0, 0.004).to_string();
     assert!(text.contains("nobody knows how many iterations"), "{text}");
     assert_eq!(counted::plan(0.3, 3.7, 0).loops[0].measured, None);
-    // All loops are seen, and errors before the last of them.
-    assert_eq!(read_and_overwritten::plan(&[1.0, 2.0], 40).loops.len(), 3);
+    // All loops are seen, but for the one that is an operation on an array, and errors before the last of them.
+    assert_eq!(read_and_overwritten::plan(&[1.0, 2.0], 40).loops.len(), 2);
     assert!(picks::try_plan(&[1.0], 1, 10).is_err());
 }

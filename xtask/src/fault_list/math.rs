@@ -41,6 +41,22 @@ pub(super) const FAULTS: &[Fault] = &[
         to: "",
         tests: PROGRAMS,
     },
+    // A row of a matrix is taken from another place.
+    Fault {
+        name: "rust-piece-place",
+        file: "crates/wengert-core/src/ahead/array.rs",
+        from: "at = at * dim + start as usize;",
+        to: "at = at * dim.max(5) + start as usize;",
+        tests: WINDOWS,
+    },
+    // Shapes of operands that differ are taken for equal.
+    Fault {
+        name: "rust-fits",
+        file: "crates/wengert-core/src/emit/rust/arrays.rs",
+        from: "(!all.is_empty()).then(|| all.join(\" && \"))",
+        to: "(!all.is_empty()).then(|| all.join(\" || \"))",
+        tests: PROGRAMS,
+    },
     // The sign of a NaN is seen.
     Fault {
         name: "rust-nan-bits",

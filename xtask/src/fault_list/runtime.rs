@@ -251,10 +251,10 @@ pub(super) const FAULTS: &[Fault] = &[
     // The dots of two vectors at a time are those of the first one.
     Fault {
         name: "products-second-vector",
-        file: "crates/wengert-runtime/src/wide/products.rs",
+        file: "crates/wengert-kernels/src/products.rs",
         from: "V::trees(second)",
         to: "V::trees(first)",
-        tests: POOL,
+        tests: &[("wengert-kernels", "lib")],
     },
     // An array is freed twice.
     Fault {

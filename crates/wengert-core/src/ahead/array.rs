@@ -221,6 +221,42 @@ impl<T: Element, const R: usize> Array<T, R> {
         }
     }
 
+    /// How many elements there are along each axis, and the elements, to be written by a kernel.
+    #[inline(always)]
+    pub fn parts_mut(&mut self) -> (&[usize], ElementsMut<'_>) {
+        (&self.dims, T::elements_mut(&mut self.data))
+    }
+
+    /// A slice that lies in one piece, where it is there and does: of one row, or of one element of each axis but the last.
+    #[inline(always)]
+    pub fn piece(&self, slice: [[i64; 3]; R]) -> Option<Array<T, R>> {
+        let (last, lead) = slice.split_last()?;
+        if lead.iter().any(|[_, count, _]| *count != 1) || last[2] != 1 {
+            return None;
+        }
+        if !has_slice(&self.dims, slice) {
+            return None;
+        }
+        let mut at = 0;
+        for ([start, ..], dim) in slice.into_iter().zip(self.dims) {
+            at = at * dim + start as usize;
+        }
+        let dims = slice.map(|[_, count, _]| count as usize);
+        Some(Array { data: copied(self.data.get(at..at + last[1] as usize)?), dims })
+    }
+
+    /// The same elements in another shape.
+    pub fn reshaped<const S: usize>(mut self, n: [i64; S]) -> Result<Array<T, S>, FaultKind> {
+        let dims = n.map(|n| n as usize);
+        // Negative lengths are larger than every array.
+        if shaped::checked_count(&dims) == Some(self.data.len()) {
+            return Ok(Array { data: std::mem::take(&mut self.data), dims });
+        }
+        let n = n.map(scalar::<i64>);
+        let all: Vec<Operand> = std::iter::once(self.operand()).chain(n).collect();
+        compute(&ArrayOp::Reshape, &all)
+    }
+
     /// The array as an operand of a kernel.
     #[inline(always)]
     pub fn operand(&self) -> Operand<'_> {
@@ -247,12 +283,39 @@ pub fn scalar<T: Element>(x: T) -> Operand<'static> {
 
 /// A new array of that shape.
 pub fn fill<T: Element, const R: usize>(n: [i64; R], value: T) -> Result<Array<T, R>, FaultKind> {
-    let dims = kernels::dims(&n.map(scalar::<i64>))?;
+    let mut dims = [0; R];
+    for (dim, n) in dims.iter_mut().zip(n) {
+        *dim = kernels::length(n)?;
+    }
+    kernels::reserve(&dims)?;
+    filled(dims, value)
+}
+
+/// A new array of a shape that memory holds.
+pub(super) fn filled<T: Element, const R: usize>(
+    dims: [usize; R],
+    value: T,
+) -> Result<Array<T, R>, FaultKind> {
     let count = shaped::count(&dims);
     let Some(mut data) = T::room(count) else { return Err(kernels::no_room(&dims)) };
     data.resize(count, value);
-    let dims: [usize; R] = std::array::from_fn(|axis| dims[axis]);
     Ok(Array { data, dims })
+}
+
+/// Whether an array of that shape has a slice, given by start, count and step per axis. A slice of other steps than
+/// upwards, or of numbers that are not small, may be there where this says no.
+#[inline(always)]
+pub fn has_slice<const R: usize>(dims: &[usize; R], slice: [[i64; 3]; R]) -> bool {
+    const SMALL: i64 = 1 << 30;
+    dims.iter().zip(slice).all(|(dim, [start, count, step])| {
+        let small = |x: i64| (0..SMALL).contains(&x);
+        let last = start.wrapping_add(count.wrapping_sub(1).wrapping_mul(step));
+        small(start)
+            && small(count)
+            && small(step)
+            && step > 0
+            && (count == 0 || (last as usize) < *dim)
+    })
 }
 
 /// What an operation makes of its operands.
@@ -281,11 +344,16 @@ impl<T: Element, const R: usize> Made for Array<T, R> {
     }
 }
 
-/// An operation that makes something new.
+/// What came of an operation that makes something new, as what its type says.
 #[inline(always)]
-pub fn compute<M: Made>(op: &ArrayOp, args: &[Operand]) -> Result<M, FaultKind> {
+pub fn made<M: Made>(computed: Result<Computed, FaultKind>) -> Result<M, FaultKind> {
     // The verifier has checked the types.
-    M::from(kernels::compute(op, args)?).ok_or(FaultKind::Record)
+    M::from(computed?).ok_or(FaultKind::Record)
+}
+
+/// An operation that makes something new.
+pub fn compute<M: Made>(op: &ArrayOp, args: &[Operand]) -> Result<M, FaultKind> {
+    made(kernels::compute(op, args))
 }
 
 /// A check of shapes, which makes nothing.
@@ -294,13 +362,13 @@ pub fn nothing(op: &ArrayOp, args: &[Operand]) -> Result<(), FaultKind> {
 }
 
 /// An operation on an array in place; `args` are the other operands.
-#[inline(always)]
 pub fn update<T: Element, const R: usize>(
     op: &ArrayOp,
     x: &mut Array<T, R>,
     args: &[Operand],
 ) -> Result<(), FaultKind> {
-    kernels::update(op, &x.dims, T::elements_mut(&mut x.data), args)
+    let (dims, elements) = x.parts_mut();
+    kernels::update(op, dims, elements, args)
 }
 
 /// The sum over all elements.
@@ -319,4 +387,50 @@ pub fn dot<T: kernels::Float + Element, const R: usize>(
         return kernels::different("dot", &x.dims, &y.dims);
     }
     Ok(kernels::dot(&x.data, &y.data))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every slice of a small range of starts, counts and steps.
+    fn slices(mut look: impl FnMut([[i64; 3]; 2])) {
+        let axis =
+            || (-1..5).flat_map(|s| (-1..4).flat_map(move |n| (-1..3).map(move |d| [s, n, d])));
+        axis().for_each(|rows| axis().for_each(|columns| look([rows, columns])));
+    }
+
+    #[test]
+    fn slices_in_one_piece_are_those_of_the_kernel() {
+        let x = Array::new([3, 4], (0..12).map(|k| k as f64).collect()).unwrap();
+        let (mut pieces, mut there) = (0, 0);
+        slices(|slice| {
+            let mut args = vec![x.operand()];
+            args.extend(slice.into_iter().flatten().map(|n| scalar(n)));
+            let wanted: Result<Array<f64, 2>, FaultKind> = compute(&ArrayOp::Slice, &args);
+            if let Some(piece) = x.piece(slice) {
+                assert_eq!(Ok(piece), wanted, "{slice:?}");
+                pieces += 1;
+            }
+            if has_slice(x.dims(), slice) {
+                assert!(wanted.is_ok(), "{slice:?}");
+                there += 1;
+            }
+        });
+        // Three rows, with two steps that make no difference; up to three elements of four, and none from five starts.
+        assert_eq!(pieces, 3 * 2 * (5 + 4 + 3 + 2));
+        assert!(there > pieces);
+        let far = [[i64::MAX, 1, 1], [0, 4, i64::MAX]];
+        assert!(!has_slice(x.dims(), far) && x.piece(far).is_none());
+    }
+
+    #[test]
+    fn what_is_reshaped_is_what_the_kernel_makes() {
+        for wanted in [[2, 6], [12, 1], [0, 12], [-3, -4], [3, 5], [i64::MAX, 2]] {
+            let x = Array::new([3, 4], (0..12).map(|k| k as f64).collect()).unwrap();
+            let args = [x.operand(), scalar(wanted[0]), scalar(wanted[1])];
+            let made: Result<Array<f64, 2>, FaultKind> = compute(&ArrayOp::Reshape, &args);
+            assert_eq!(x.clone().reshaped(wanted), made, "{wanted:?}");
+        }
+    }
 }

@@ -20,7 +20,9 @@ pub use crate::fault::{Fault, FaultKind};
 pub use crate::ops::kernels::Operand;
 pub use crate::ops::value::{floor_div, floor_mod};
 pub use crate::ops::{ArrayOp, Check, Direction, Prim, Scalar, Transposed};
-pub use array::{Array, Element, compute, dot, fill, nothing, scalar, sum, update};
+pub use array::{
+    Array, Element, Made, compute, dot, fill, has_slice, made, nothing, scalar, sum, update,
+};
 pub use drive::{All, Backward, Driver, Forward, Ran, Values};
 pub use faults::{
     Loops, Result, assertion, at, enter, no_room, not_given, overflow, range, trapped, within,

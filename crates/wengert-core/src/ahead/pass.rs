@@ -1,6 +1,6 @@
 //! Arguments and results: Rust's arrays to those of printed programs, and back.
 
-use super::array::{Array, Element, copied};
+use super::array::{Array, Element, copied, filled};
 use super::faults::Result;
 use crate::fault::{Fault, FaultKind};
 use crate::span::Span;
@@ -183,10 +183,8 @@ pub fn fits(name: &str, given: &[usize], of: &str, like: &[usize]) -> Result<()>
 }
 
 /// Zeros in the shape of an array.
-pub fn zeros<T: Element, const R: usize>(like: &Array<T, R>) -> Array<T, R> {
-    let mut zeros = like.clone();
-    zeros.data_mut().fill(T::default());
-    zeros
+pub fn zeros<T: Element, const R: usize>(like: &Array<T, R>) -> Result<Array<T, R>> {
+    filled(*like.dims(), T::default()).map_err(plain)
 }
 
 fn misfit(why: &str) -> Box<Fault> {

@@ -335,7 +335,7 @@ pub fn dims(args: &[Operand]) -> Kernel<Vec<usize>> {
 }
 
 /// Refuses shapes that no memory holds.
-pub(super) fn reserve(shape: &[usize]) -> Kernel<()> {
+pub(crate) fn reserve(shape: &[usize]) -> Kernel<()> {
     let bytes = checked_count(shape).and_then(|n| n.checked_mul(8));
     if bytes.is_some_and(room::fits) { Ok(()) } else { Err(no_room(shape)) }
 }

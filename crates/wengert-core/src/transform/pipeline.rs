@@ -197,8 +197,7 @@ impl Passes {
 
     /// Those for text that another compiler reads: it has the elementary functions itself, and orders arithmetic its own way. Loops that are made
     /// twice, and several steps in one pass, would make the text of a stencil four times as long, and its users wait for it.
-    pub const TEXT: Passes =
-        Passes { expand: false, order: false, parts: false, tiles: false, ..Passes::ALL };
+    pub const TEXT: Passes = Passes { expand: false, order: false, ..Passes::ALL };
 
     /// Those that a bit of a number each says.
     pub fn some(bits: u64) -> Passes {

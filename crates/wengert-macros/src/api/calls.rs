@@ -114,7 +114,7 @@ pub(super) fn callable(programs: &Programs) -> String {
     for (name, program) in programs.all().into_iter().filter(|(name, _)| is_called_only(name)) {
         let _ = write!(
             text,
-            "mod __{name} {{\nuse ::wengert::__private::{{ahead as __a, math as __m}};\n{}{}}}\n",
+            "mod __{name} {{\nuse ::wengert::__private::{{ahead as __a, functions as __n, math as __m}};\n{}{}}}\n",
             program.text,
             entry(program)
         );

@@ -36,7 +36,7 @@ impl Api<'_> {
         };
         write!(
             self.text,
-            "mod __{name} {{\nuse ::wengert::__private::{{ahead as __a, math as __m}};\n\
+            "mod __{name} {{\nuse ::wengert::__private::{{ahead as __a, functions as __n, math as __m}};\n\
              pub(super) struct Run{fields};\n\
              impl{generic} super::__Work for Run{given} {{\ntype Out = __a::Result<{results}>;\n\
              #[inline(always)]\nfn run(self) -> Self::Out {{\nlet Run{parts} = self;\n\

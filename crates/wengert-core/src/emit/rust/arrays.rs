@@ -119,10 +119,31 @@ impl Printer<'_> {
                 let value = self.kernel(inst, &call);
                 self.line(&format!("let {result} = {value};"));
             }
-            ArrayOp::Conform(_) => {
+            ArrayOp::Conform(check) => {
+                let Some(fits) = self.fits(check, inst, args) else { return Ok(()) };
                 let call = format!("{path}nothing(&{text}, &[{}])", self.operands(&inst.args));
                 let done = self.kernel(inst, &call);
-                self.line(&format!("{done};"));
+                self.line(&format!("if !({fits}) {{ {done}; }}"));
+            }
+            ArrayOp::Refill => {
+                self.line(&format!("{}.data_mut().fill({});", args[0], args[1]));
+                self.stays(inst.args[0], inst.results[0]);
+            }
+            // What nothing else needs is moved.
+            ArrayOp::Reshape if self.passing.contains(&inst.args[0]) => {
+                let made = format!("{}.reshaped([{}])", args[0], args[1..].join(", "));
+                let made = self.kernel(inst, &made);
+                self.line(&format!("let mut {result} = {made};"));
+            }
+            ArrayOp::Slice => {
+                let slice = triples(&args[1..]);
+                let otherwise = format!("{path}compute(&{text}, &[{}])", self.operands(&inst.args));
+                let made = self.kernel(inst, &otherwise);
+                let ty = self.ty(self.func.ty(inst.results[0]))?;
+                self.line(&format!(
+                    "let mut {result}: {ty} = match {}.piece({slice}) {{ Some(piece) => piece, None => {made} }};",
+                    args[0]
+                ));
             }
             op if op.in_place() => {
                 let others = self.operands(&inst.args[1..]);
@@ -140,6 +161,42 @@ impl Printer<'_> {
             }
         }
         Ok(())
+    }
+
+    /// That the operands of a check are as they should be, in a way that is fast and may say no where the check does not; none where the
+    /// types say it.
+    fn fits(&self, check: &Check, inst: &Inst, args: &[String]) -> Option<String> {
+        let arrays = || inst.args.iter().zip(args).filter(|(v, _)| self.func.ty(**v).is_array());
+        let dims = |k: usize, axis: usize| format!("{}.dim({axis})", args[k]);
+        let rank = |k: usize| self.func.ty(inst.args[k]).rank();
+        let all = match check {
+            Check::Row(_) if arrays().next().is_none() => {
+                let (one, other) = args.split_at(args.len() / 2);
+                one.iter().zip(other).map(|(a, b)| format!("{a} == {b}")).collect::<Vec<_>>()
+            }
+            Check::Row(_) => {
+                let mut arrays = arrays().map(|(_, name)| name);
+                let first = arrays.next()?;
+                arrays.map(|other| format!("{first}.dims() == {other}.dims()")).collect()
+            }
+            Check::Gemm => match [0, 1, 2].map(rank) {
+                [2, 2, 2] => {
+                    let same = [((0, 0), (1, 0)), ((0, 1), (2, 1)), ((1, 1), (2, 0))];
+                    same.map(|((a, i), (b, j))| format!("{} == {}", dims(a, i), dims(b, j))).into()
+                }
+                [1, 2, 1] => {
+                    let same = [((0, 0), (1, 0)), ((1, 1), (2, 0))];
+                    same.map(|((a, i), (b, j))| format!("{} == {}", dims(a, i), dims(b, j))).into()
+                }
+                _ => vec!["false".into()],
+            },
+            Check::Slice => {
+                let path = self.path();
+                vec![format!("{path}has_slice({}.dims(), {})", args[0], triples(&args[1..]))]
+            }
+            Check::Expand => vec![format!("{} >= 0", args[1])],
+        };
+        (!all.is_empty()).then(|| all.join(" && "))
     }
 
     /// Where the record that an instruction pushes or pops stands, where that is known.
@@ -197,6 +254,12 @@ impl Printer<'_> {
         }
         Ok(())
     }
+}
+
+/// Start, count and step of each axis as an expression.
+fn triples(args: &[String]) -> String {
+    let axes: Vec<String> = args.chunks(3).map(|axis| format!("[{}]", axis.join(", "))).collect();
+    format!("[{}]", axes.join(", "))
 }
 
 /// A row of the table of array operations as an expression.

@@ -154,6 +154,8 @@ impl Printer<'_> {
         let ended =
             |done: &str| vec![format!("if {done} {{"), format!("    break {now};"), "}".into()];
         let entry = end.and_then(|end| self.windows(inst, start, end));
+        let seldom = self.seldom;
+        self.seldom |= entry.is_some();
         if let Some(mut entry) = entry {
             let (around, count, at) = (entry.label(), entry.name("n"), entry.name("k"));
             self.line(&format!("let {results} = {around}: {{"));
@@ -178,8 +180,9 @@ impl Printer<'_> {
             opening.push(format!("let {counter} = {start}.wrapping_add(({steps}) as i64);"));
             entry.unchecked.recurs = !numbers.is_empty();
             self.unchecked = Some(entry.unchecked);
+            let behind = std::mem::replace(&mut self.seldom, seldom);
             self.iteration(body, &opening, &closing)?;
-            self.unchecked = None;
+            (self.unchecked, self.seldom) = (None, behind);
             self.line("};");
             self.depth -= 1;
             self.line("}");
@@ -195,6 +198,7 @@ impl Printer<'_> {
         self.line("}");
         self.depth -= 1;
         self.line("};");
+        self.seldom = seldom;
         self.left_in.pop();
         if body.numbering != Numbering::Hidden {
             self.loops.pop();

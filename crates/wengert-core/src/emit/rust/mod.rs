@@ -23,7 +23,7 @@ mod rows;
 mod windows;
 
 use crate::ir::verify::consumes;
-use crate::ir::{Block, Func, Inst, Module, Op, Phase, Type, Value};
+use crate::ir::{Block, Func, Inst, Module, Op, Phase, Type, Value, uses};
 use crate::ops::Prim;
 use crate::span::Span;
 use drives::Drives;
@@ -83,6 +83,11 @@ pub trait Calls {
     /// The path of an elementary function.
     fn row(&self, prim: Prim) -> String {
         prim.name().to_string()
+    }
+
+    /// The path of one where it is hardly ever called, and not to be compiled into its caller.
+    fn seldom(&self, prim: Prim) -> String {
+        self.row(prim)
     }
 
     /// The path of the function that gives the sine and the cosine of an angle, where there is one.
@@ -241,6 +246,10 @@ struct Printer<'a> {
     left_in: Vec<Vec<Option<String>>>,
     /// What needs no check in the loop that is being printed ([`windows`]).
     unchecked: Option<windows::Unchecked>,
+    /// Whether what is being printed runs only where something is out of range.
+    seldom: bool,
+    /// Arrays made anew that one instruction uses, in the block that makes them.
+    passing: HashSet<Value>,
 }
 
 /// One thing alone, several in parentheses.
@@ -249,6 +258,24 @@ fn tuple(parts: &[String]) -> String {
         [one] => one.clone(),
         _ => format!("({})", parts.join(", ")),
     }
+}
+
+/// Arrays made anew that one instruction uses, in the block that makes them.
+fn passing(func: &Func) -> HashSet<Value> {
+    fn look(block: &Block, counts: &HashMap<Value, usize>, found: &mut HashSet<Value>) {
+        let mut made: HashSet<Value> = HashSet::default();
+        for inst in &block.insts {
+            let used = inst.args.iter().filter(|v| counts.get(v) == Some(&1) && made.contains(*v));
+            found.extend(used);
+            if inst.op.takes().is_none() && inst.blocks.is_empty() {
+                made.extend(&inst.results);
+            }
+            inst.blocks.iter().for_each(|nested| look(nested, counts, found));
+        }
+    }
+    let mut found = HashSet::default();
+    look(&func.body, &uses::counts(&func.body), &mut found);
+    found
 }
 
 impl<'a> Printer<'a> {
@@ -263,6 +290,8 @@ impl<'a> Printer<'a> {
             homes: HashMap::default(),
             left_in: Vec::new(),
             unchecked: None,
+            seldom: false,
+            passing: passing(func),
         }
     }
 
@@ -365,7 +394,7 @@ impl<'a> Printer<'a> {
 
     fn block(&mut self, block: &Block) -> Result<(), Unsupported> {
         let (mut angles, mut computed) = (HashMap::default(), HashSet::default());
-        let path = self.calls.sine_and_cosine();
+        let path = self.calls.sine_and_cosine().filter(|_| !self.seldom);
         for inst in block.insts.iter().filter(|_| path.is_some()) {
             if let Some((angle, is_sine)) = self.angle(inst) {
                 let both: &mut [Option<Value>; 2] = angles.entry(angle).or_default();
@@ -472,7 +501,7 @@ impl<'a> Printer<'a> {
             let helped = matches!(prim, Prim::Bits | Prim::UMulH) && self.ahead.is_some();
             return Ok(if helped { format!("{}{value}", self.path()) } else { value });
         }
-        let path = self.calls.row(prim);
+        let path = if self.seldom { self.calls.seldom(prim) } else { self.calls.row(prim) };
         if !single {
             return Ok(format!("{path}({})", args.join(", ")));
         }

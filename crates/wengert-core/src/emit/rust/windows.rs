@@ -11,10 +11,10 @@
 //! A loop that pushes one record of numbers per iteration, or pops one, does so in the same way: there is room for all of its
 //! records before it runs, or they are taken back together ([`crate::ahead::tape`]).
 //!
-//! Other loops that call elementary functions stay as they are: these take longer than any check.
+//! Elementary functions are compiled into the first version, in vectors where the compiler can, and called by the second.
 
 use super::Printer;
-use super::rows::{literal, row};
+use super::rows::literal;
 use crate::ir::{Block, Inst, Op, Type, Value};
 use crate::ops::{ArrayOp, Prim, Scalar};
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
@@ -91,8 +91,6 @@ struct Look<'a> {
     /// What is done with tapes, and whether an iteration may end the loop.
     tapes: Vec<&'a Inst>,
     exits: bool,
-    /// Whether nothing takes so long that checks do not matter.
-    light: bool,
 }
 
 /// How the loop being printed reaches elements.
@@ -377,7 +375,6 @@ impl Printer<'_> {
             asserted: Vec::new(),
             tapes: Vec::new(),
             exits: false,
-            light: true,
         };
         let carried: Vec<(Value, Value)> =
             inst.args[2..].iter().copied().zip(body.params[1..].iter().copied()).collect();
@@ -392,8 +389,7 @@ impl Printer<'_> {
         for (first, after) in firsts.iter().zip(&body.yields) {
             look.stays(self, *first, *after);
         }
-        // Loops on arrays that were captured under one name and carried under another are not made.
-        (look.light || !look.tapes.is_empty()).then_some(look)
+        Some(look)
     }
 
     fn look_at<'b>(&self, block: &'b Block, firsts: &[Value], look: &mut Look<'b>) -> Option<()> {
@@ -436,11 +432,7 @@ impl Printer<'_> {
                     }
                 }
                 Op::Assert(_) => look.asserted.push(inst.args[0]),
-                Op::Prim(prim) => {
-                    let stand_in = vec![String::from("x"); inst.args.len()];
-                    look.light &= row(*prim, "f64", &stand_in, &|_, call| call).is_some();
-                    self.number(*prim, inst, look);
-                }
+                Op::Prim(prim) => self.number(*prim, inst, look),
                 _ => {
                     // Arrays made inside are their own.
                     let arrays = inst.args.iter().filter(|a| self.func.ty(**a).is_array());

@@ -7,17 +7,17 @@ use wengert_core::ops::shaped::{Elements, ElementsMut};
 use wengert_core::ops::{ArrayOp, Transposed};
 
 /// A matrix times a vector, added to `c`, which has `m` elements; the vector has `k`.
-pub(crate) type Times =
+pub type Times =
     unsafe extern "C" fn(c: *mut f64, a: *const f64, b: *const f64, m: usize, k: usize);
 /// The dots of `n` vectors with the `m` rows of a matrix; all of them have `k` elements. `c` has a row per vector.
-pub(crate) type Many =
+pub type Many =
     unsafe extern "C" fn(c: *mut f64, a: *const f64, x: *const f64, m: usize, k: usize, n: usize);
 /// Adds to each of `n` elements another.
-pub(crate) type Add = unsafe extern "C" fn(c: *mut f64, x: *const f64, n: usize);
+pub type Add = unsafe extern "C" fn(c: *mut f64, x: *const f64, n: usize);
 /// The sum of `n` products.
-pub(crate) type Dot = unsafe extern "C" fn(x: *const f64, y: *const f64, n: usize) -> f64;
+pub type Dot = unsafe extern "C" fn(x: *const f64, y: *const f64, n: usize) -> f64;
 /// The sum of `n` elements.
-pub(crate) type Sum = unsafe extern "C" fn(x: *const f64, n: usize) -> f64;
+pub type Sum = unsafe extern "C" fn(x: *const f64, n: usize) -> f64;
 
 /// The kernels of a level.
 ///
@@ -25,25 +25,29 @@ pub(crate) type Sum = unsafe extern "C" fn(x: *const f64, n: usize) -> f64;
 /// Of every function: the machine has the instructions of the level; elements lie where the operands say, as many as
 /// they say, and nobody else uses those of `c` meanwhile.
 #[derive(Clone, Copy)]
-pub(crate) struct Entries {
+pub struct Entries {
     /// `m` rows of `k`: a dot per row.
-    pub(crate) rows: Times,
+    pub rows: Times,
     /// `k` rows of `m`, the matrix transposed: a chain per element.
-    pub(crate) columns: Times,
-    pub(crate) many: Many,
-    pub(crate) add: Add,
-    pub(crate) dot: Dot,
-    pub(crate) sum: Sum,
+    pub columns: Times,
+    /// Many such products, as dots.
+    pub many: Many,
+    /// Sums of two vectors.
+    pub add: Add,
+    /// The sum of the products of two vectors.
+    pub dot: Dot,
+    /// The sum of a vector.
+    pub sum: Sum,
 }
 
 /// Those for this machine.
-pub(crate) fn entries() -> Entries {
+pub fn entries() -> Entries {
     #[cfg(target_arch = "x86_64")]
     {
-        if super::x86::has_512() {
+        if crate::x86::has_512() {
             return wide_512::ENTRIES;
         }
-        if super::x86::available() {
+        if crate::x86::available() {
             return wide_256::ENTRIES;
         }
     }
@@ -51,7 +55,7 @@ pub(crate) fn entries() -> Entries {
 }
 
 /// For machines without wide registers.
-pub(super) const PLAIN: Entries = Entries { rows, columns, many, add, dot, sum };
+pub(crate) const PLAIN: Entries = Entries { rows, columns, many, add, dot, sum };
 
 unsafe extern "C" fn rows(c: *mut f64, a: *const f64, b: *const f64, m: usize, k: usize) {
     // SAFETY: the caller's promise.
@@ -150,13 +154,12 @@ unsafe fn operands<'a>(
 #[cfg(target_arch = "x86_64")]
 macro_rules! level {
     ($name:ident, $features:literal, $lanes:ty) => {
-        pub(super) mod $name {
-            use super::super::products;
+        pub(crate) mod $name {
             use super::{Entries, add_all, operands, vectors};
+            use crate::products;
             use wengert_core::ops::kernels;
 
-            pub(in crate::wide) const ENTRIES: Entries =
-                Entries { rows, columns, many, add, dot, sum };
+            pub(crate) const ENTRIES: Entries = Entries { rows, columns, many, add, dot, sum };
 
             #[target_feature(enable = $features)]
             unsafe extern "C" fn rows(
@@ -226,20 +229,20 @@ macro_rules! level {
 }
 
 #[cfg(target_arch = "x86_64")]
-level!(wide_512, "avx512f,avx2,fma", crate::wide::lanes::One);
+level!(wide_512, "avx512f,avx2,fma", crate::lanes::One);
 #[cfg(target_arch = "x86_64")]
-level!(wide_256, "avx2,fma", crate::wide::lanes::Two);
+level!(wide_256, "avx2,fma", crate::lanes::Two);
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::numbers;
     use super::*;
+    use crate::tests::numbers;
 
     /// The sets this machine has.
     fn sets() -> Vec<Entries> {
         let mut all = vec![PLAIN, entries()];
         #[cfg(target_arch = "x86_64")]
-        if super::super::x86::available() {
+        if crate::x86::available() {
             all.push(wide_256::ENTRIES);
         }
         all

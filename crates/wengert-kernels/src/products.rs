@@ -21,7 +21,7 @@ const FAR: usize = 256;
 /// # Safety
 /// The machine has the instructions of `V`; the matrix has as many rows as `c` elements, of the length of `b`.
 #[inline(always)]
-pub(super) unsafe fn rows<V: Lanes>(c: &mut [f64], a: &[f64], b: &[f64]) {
+pub(crate) unsafe fn rows<V: Lanes>(c: &mut [f64], a: &[f64], b: &[f64]) {
     let (m, k) = (c.len(), b.len());
     debug_assert_eq!(a.len(), m * k);
     let apart = alike(k);
@@ -59,7 +59,7 @@ pub(super) unsafe fn rows<V: Lanes>(c: &mut [f64], a: &[f64], b: &[f64]) {
 /// # Safety
 /// The machine has the instructions of `V`; both have as many elements.
 #[inline(always)]
-pub(super) unsafe fn dot<V: Lanes>(x: &[f64], y: &[f64]) -> Option<f64> {
+pub(crate) unsafe fn dot<V: Lanes>(x: &[f64], y: &[f64]) -> Option<f64> {
     debug_assert_eq!(x.len(), y.len());
     if x.len() > BLOCK {
         return None;
@@ -146,7 +146,7 @@ unsafe fn block_dots<V: Lanes>(row: [*const f64; 8], b: &[f64]) -> V {
 /// # Safety
 /// The machine has the instructions of `V`; the matrix has `m` rows of `k`, `x` has `n` of `k` and `c` `n` of `m`.
 #[inline(always)]
-pub(super) unsafe fn many<V: Lanes>(
+pub(crate) unsafe fn many<V: Lanes>(
     c: *mut f64,
     a: *const f64,
     x: *const f64,
@@ -238,7 +238,7 @@ unsafe fn lanes<V: Lanes, const R: usize, const T: usize>(
 /// # Safety
 /// The machine has the instructions of `V`; the matrix has as many rows as `b` elements, of the length of `c`.
 #[inline(always)]
-pub(super) unsafe fn columns<V: Lanes>(c: &mut [f64], a: &[f64], b: &[f64]) {
+pub(crate) unsafe fn columns<V: Lanes>(c: &mut [f64], a: &[f64], b: &[f64]) {
     let m = c.len();
     debug_assert_eq!(a.len(), m * b.len());
     if m == 0 {
@@ -347,7 +347,7 @@ impl Strip {
 /// # Safety
 /// The machine has the instructions of `V`. The arrays have the shapes the product was made for.
 #[inline(always)]
-pub(super) unsafe fn matrices<V: Lanes>(shape: &Product, c: &mut [f64], a: &[f64], b: &[f64]) {
+pub(crate) unsafe fn matrices<V: Lanes>(shape: &Product, c: &mut [f64], a: &[f64], b: &[f64]) {
     let Product { m, n, k, ta, tb, .. } = *shape;
     debug_assert!(c.len() == m * n && a.len() == m * k && b.len() == k * n);
     // From row to row, and from column to column.
@@ -456,9 +456,9 @@ unsafe fn tile<V: Lanes, const R: usize, const S: usize>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::numbers;
-    use super::super::x86::{available, has_512, multiply};
     use super::*;
+    use crate::tests::numbers;
+    use crate::x86::{available, has_512, multiply};
     use wengert_core::ops::ArrayOp;
     use wengert_core::ops::kernels::{self, Operand};
     use wengert_core::ops::shaped::{Elements, ElementsMut};

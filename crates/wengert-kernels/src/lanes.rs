@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 
 /// Lanes from one up to, not including, another.
 #[derive(Clone, Copy)]
-pub(super) struct Lane {
+pub(crate) struct Lane {
     from: usize,
     to: usize,
 }
@@ -15,26 +15,26 @@ pub(super) struct Lane {
 impl Lane {
     /// Those from `from` up to `to`, which is at most eight.
     #[inline(always)]
-    pub(super) fn between(from: usize, to: usize) -> Lane {
+    pub(crate) fn between(from: usize, to: usize) -> Lane {
         debug_assert!(from <= to && to <= 8);
         Lane { from, to }
     }
 
     /// Those that are among these and others.
     #[inline(always)]
-    pub(super) fn and(self, other: Lane) -> Lane {
+    pub(crate) fn and(self, other: Lane) -> Lane {
         Lane::between(self.from.max(other.from), self.to.min(other.to))
     }
 
     /// Whether that is every lane.
     #[inline(always)]
-    pub(super) fn is_all(self) -> bool {
+    pub(crate) fn is_all(self) -> bool {
         self.from == 0 && self.to == 8
     }
 
     /// The first `n`.
     #[inline(always)]
-    pub(super) fn first(n: usize) -> Lane {
+    pub(crate) fn first(n: usize) -> Lane {
         Lane::between(0, n)
     }
 }
@@ -44,7 +44,7 @@ impl Lane {
 /// # Safety
 /// Of every function: the machine has the instructions of the implementation. Addresses are those of the doubles that
 /// are read or written: eight, or those of some [`Lane`]s. Where the others would lie, nothing need be.
-pub(super) trait Lanes: Copy {
+pub(crate) trait Lanes: Copy {
     /// How many rows of sums fit the registers beside what they are made of.
     const ROWS: usize;
     /// How many of these, side by side, fit the registers as the sums of one row.
@@ -77,7 +77,7 @@ pub(super) trait Lanes: Copy {
 
 /// One register of 512 bits.
 #[derive(Clone, Copy)]
-pub(super) struct One(__m512d);
+pub(crate) struct One(__m512d);
 
 #[inline(always)]
 fn mask(some: Lane) -> __mmask8 {
@@ -155,7 +155,7 @@ unsafe fn pairs_512(x: __m512d, y: __m512d) -> __m512d {
 
 /// Two registers of 256 bits.
 #[derive(Clone, Copy)]
-pub(super) struct Two(__m256d, __m256d);
+pub(crate) struct Two(__m256d, __m256d);
 
 /// Some of eight lanes, as masks of two registers.
 #[inline(always)]

@@ -5,20 +5,20 @@
 //! work on four doubles at a time. Products of doubles are written out in lanes, in the same order
 //! ([`products`]).
 
-mod entries;
+pub mod entries;
 #[cfg(target_arch = "x86_64")]
 mod lanes;
 #[cfg(target_arch = "x86_64")]
 mod products;
 
-pub(crate) use entries::{Entries, entries};
+pub use entries::{Entries, entries};
 use wengert_core::fault::FaultKind;
 use wengert_core::ops::ArrayOp;
 use wengert_core::ops::kernels::{self, Computed, Operand};
 use wengert_core::ops::shaped::ElementsMut;
 
 /// As [`kernels::compute`].
-pub(crate) fn compute(op: &ArrayOp, args: &[Operand]) -> Result<Computed, FaultKind> {
+pub fn compute(op: &ArrayOp, args: &[Operand]) -> Result<Computed, FaultKind> {
     #[cfg(target_arch = "x86_64")]
     if x86::available() {
         // SAFETY: the machine has the instructions.
@@ -28,7 +28,7 @@ pub(crate) fn compute(op: &ArrayOp, args: &[Operand]) -> Result<Computed, FaultK
 }
 
 /// As [`kernels::update`].
-pub(crate) fn update(
+pub fn update(
     op: &ArrayOp,
     shape: &[usize],
     x: ElementsMut,
