@@ -216,6 +216,17 @@ def test_linear_operators():
     np.testing.assert_array_equal(by_k @ np.array([1.0]), X)
 
 
+def test_derivatives_are_no_functions():
+    def f(x: float) -> float:
+        return x * x
+
+    with pytest.raises(TypeError, match=r"the gradient of f cannot .* `wengert.grad\(wengert.batch\(f, over=..\)\)`"):
+        wengert.batch(wengert.grad(f), over="x")
+    for made in (wengert.grad(f), wengert.hessian(f)):
+        with pytest.raises(TypeError, match="of f cannot be used as a function here: second derivatives are `wengert.hessian"):
+            wengert.grad(made)
+
+
 def test_batches():
     roots = wengert.batch(newton, over="a")
     a = np.array([2.0, 100.0, 2500.0])

@@ -10,8 +10,10 @@ from ._wengert import Caller
 from ._wrt import At, by_name, form, name_of, parameters
 
 
-def _function(f):
-    """A differentiable function of anything that can be one."""
+def _function(f, instead="second derivatives are `wengert.hessian(f)` and `wengert.hvp(f)`"):
+    """A differentiable function of anything that can be one; ``instead`` says what to write where ``f`` is a derivative."""
+    if isinstance(f, _Task):
+        raise TypeError(f"the {f.__name__} cannot be used as a function here: {instead}")
     return f if isinstance(f, (Differentiable, Batch)) else differentiable(f)
 
 
@@ -457,4 +459,4 @@ def batch(f, over, **options):
     >>> wengert.grad(roots, wrt="a")(np.array([4.0, 100.0]), 1.0)
     array([0.25, 0.05])
     """
-    return Batch(_function(f), over, options)
+    return Batch(_function(f, "derivatives of many are `wengert.grad(wengert.batch(f, over=..))`"), over, options)
