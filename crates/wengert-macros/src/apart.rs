@@ -11,20 +11,15 @@ pub(crate) enum Apart<'scope, T> {
     Done(T),
 }
 
-/// Does something on another thread where there can be one, otherwise here; nothing where it is not wanted.
-pub(crate) fn apart<'scope, T: Send + 'scope, E: Send + 'scope>(
+/// Does something on another thread where there can be one, otherwise here.
+pub(crate) fn apart<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
-    wanted: bool,
-    work: impl FnOnce() -> Result<T, E> + Clone + Send + 'scope,
-) -> Apart<'scope, Result<Option<T>, E>> {
-    if !wanted {
-        return Apart::Done(Ok(None));
-    }
+    work: impl FnOnce() -> T + Clone + Send + 'scope,
+) -> Apart<'scope, T> {
     let here = work.clone();
-    let started = Builder::new().stack_size(STACK).spawn_scoped(scope, move || work().map(Some));
-    match started {
+    match Builder::new().stack_size(STACK).spawn_scoped(scope, work) {
         Ok(running) => Apart::Running(running),
-        Err(_) => Apart::Done(here().map(Some)),
+        Err(_) => Apart::Done(here()),
     }
 }
 

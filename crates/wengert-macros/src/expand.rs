@@ -1,6 +1,6 @@
 //! From a function to its derivative programs, and their text.
 
-use crate::apart::apart;
+use crate::apart::{Apart, apart};
 use crate::api;
 use crate::errors;
 use crate::methods::{Methods, Seen};
@@ -327,45 +327,53 @@ fn programs(
         (!floats.is_empty() && gives_floats, !wrt.is_empty() && gives_floats);
     let (primal, floats, wrt, show) = (&primal, &floats[..], &wrt[..], options.show);
     // Most of the time of a compilation with the attribute is spent here, and no program waits for another.
-    let (value, called, forward, reverse, products) = std::thread::scope(|scope| {
-        let called = apart(scope, callable, move || called(primal, name, floats, wrt));
-        let products = apart(scope, differentiable, move || {
-            let products = derivative::products(primal, name, wrt, wrt).map_err(one)?;
-            program(&products, &format!("{name}.vjp.jvp"))
+    let (value, called, derivatives) = std::thread::scope(|scope| {
+        let called = callable.then(|| apart(scope, move || called(primal, name, floats, wrt)));
+        let derivatives = differentiable.then(|| {
+            let products = apart(scope, move || {
+                let products = derivative::products(primal, name, wrt, wrt).map_err(one)?;
+                program(&products, &format!("{name}.vjp.jvp"))
+            });
+            let forward = apart(scope, move || {
+                let forward = jvp::in_module(primal, name, wrt, 1).map_err(one)?;
+                program(&forward, &jvp::name(name, 1))
+            });
+            let nested = apart(scope, move || nested(primal, name, wrt));
+            (apart(scope, move || reverse(primal, name, wrt, show)), nested, forward, products)
         });
-        let forward = apart(scope, differentiable, move || {
-            let forward = jvp::in_module(primal, name, wrt, 1).map_err(one)?;
-            program(&forward, &jvp::name(name, 1))
-        });
-        let reverse = apart(scope, differentiable, move || reverse(primal, name, wrt, show));
         let value = program(primal, name);
-        (value, called.get(), forward.get(), reverse.get(), products.get())
+        let derivatives = derivatives.map(|(reverse, nested, forward, products)| {
+            Ok::<_, Vec<Diagnostic>>(Derivatives {
+                jvp: forward.get()?,
+                vjp: reverse.get()?,
+                nested: nested.get()?,
+                products: products.get()?,
+            })
+        });
+        (value, called.map(Apart::get), derivatives)
     });
-    let (value, called) = (value?, called?);
-    let derivatives = match (forward?, reverse?, products?) {
-        (Some(jvp), Some((vjp, nested)), Some(products)) => {
-            Some(Derivatives { jvp, vjp, nested, products })
-        }
-        _ => None,
-    };
-    Ok(Programs::new(value, derivatives, called, &leaves))
+    let (value, called) = (value?, called.transpose()?);
+    Ok(Programs::new(value, derivatives.transpose()?, called, &leaves))
 }
 
-/// The program of reverse mode, and the one whose loops inside others can be run in pieces.
+/// The program of reverse mode.
 fn reverse(
     primal: &Module,
     name: &str,
     wrt: &[usize],
     show: bool,
-) -> Result<(Program, Option<Program>), Vec<Diagnostic>> {
+) -> Result<Program, Vec<Diagnostic>> {
     let reverse = vjp::in_module(primal, name, wrt).map_err(one)?;
     if show {
         eprintln!("{reverse}");
     }
+    program(&reverse, &format!("{name}.vjp"))
+}
+
+/// The one whose loops inside others can be run in pieces, where there are any.
+fn nested(primal: &Module, name: &str, wrt: &[usize]) -> Result<Option<Program>, Vec<Diagnostic>> {
     let nested = vjp::nested_in_module(primal, name, wrt).map_err(one)?;
-    let entry = format!("{name}.vjp");
-    let nested = nested.map(|nested| program(&nested, &entry)).transpose()?;
-    Ok((program(&reverse, &entry)?, nested))
+    nested.map(|nested| program(&nested, &format!("{name}.vjp"))).transpose()
 }
 
 fn one(d: Diagnostic) -> Vec<Diagnostic> {
@@ -391,22 +399,28 @@ fn called(
             Some(program(&forward, &jvp::name(name, 1))?)
         }
     };
-    let calls = vjp::callee_in_module(&held, name).map_err(one)?;
-    let tangent = |part: &str| {
+    let calls = &vjp::callee_in_module(&held, name).map_err(one)?;
+    let tangent = move |part: &str| {
         let floats = calls.func(part).map_or(Vec::new(), |func| {
             let types = func.param_types();
             (0..types.len()).filter(|k| types[*k].is_float()).collect()
         });
-        let made = jvp::in_module(&calls, part, &floats, 1).map_err(one)?;
+        let made = jvp::in_module(calls, part, &floats, 1).map_err(one)?;
         program(&made, &jvp::name(part, 1))
     };
-    let [record, reverse] = ["record", "reverse"].map(|part| format!("{name}.call.{part}"));
-    Ok(Called {
-        jvp,
-        record_jvp: tangent(&record)?,
-        reverse_jvp: tangent(&reverse)?,
-        record: program(&calls, &record)?,
-        reverse: program(&calls, &reverse)?,
+    let [record, reverse] = &["record", "reverse"].map(|part| format!("{name}.call.{part}"));
+    std::thread::scope(|scope| {
+        let record_jvp = apart(scope, move || tangent(record));
+        let reverse_jvp = apart(scope, move || tangent(reverse));
+        let reverse = apart(scope, move || program(calls, reverse));
+        let record = program(calls, record);
+        Ok(Called {
+            jvp,
+            record_jvp: record_jvp.get()?,
+            reverse_jvp: reverse_jvp.get()?,
+            record: record?,
+            reverse: reverse.get()?,
+        })
     })
 }
 
