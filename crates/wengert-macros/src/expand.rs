@@ -96,6 +96,16 @@ impl Calls for Names {
     }
 }
 
+/// Text as tokens: read by the compiler alone, where this is run by it. `proc_macro2` would read text itself before, as long again where macros
+/// are compiled without optimisation.
+fn tokens(text: &str) -> Result<TokenStream, String> {
+    if proc_macro::is_available() {
+        let tokens: Result<proc_macro::TokenStream, _> = text.parse();
+        return tokens.map(Into::into).map_err(|e| e.to_string());
+    }
+    text.parse().map_err(|e: proc_macro2::LexError| e.to_string())
+}
+
 /// A function that is differentiated.
 struct Source<'a> {
     ident: &'a syn::Ident,
@@ -153,7 +163,8 @@ pub(crate) fn functions(
                 let text = api::module(&signature, &programs, &surroundings, &places, options);
                 let own = seen.module_of(source.ident);
                 let outside = api::calls::outside(&own, &programs.outside, &parsed, &spans);
-                match text.parse::<TokenStream>().and_then(|made| Ok((made, outside?))) {
+                let outside = outside.map_err(|e| e.to_string());
+                match tokens(&text).and_then(|made| Ok((made, outside?))) {
                     Ok((tokens, outside)) => {
                         beside.extend(outside);
                         return tokens;
