@@ -179,17 +179,18 @@ impl Printer<'_> {
                 let first = arrays.next()?;
                 arrays.map(|other| format!("{first}.dims() == {other}.dims()")).collect()
             }
-            Check::Gemm => match [0, 1, 2].map(rank) {
-                [2, 2, 2] => {
-                    let same = [((0, 0), (1, 0)), ((0, 1), (2, 1)), ((1, 1), (2, 0))];
-                    same.map(|((a, i), (b, j))| format!("{} == {}", dims(a, i), dims(b, j))).into()
-                }
-                [1, 2, 1] => {
-                    let same = [((0, 0), (1, 0)), ((1, 1), (2, 0))];
-                    same.map(|((a, i), (b, j))| format!("{} == {}", dims(a, i), dims(b, j))).into()
-                }
-                _ => vec!["false".into()],
-            },
+            Check::Gemm => {
+                // Operand and axis, twice: those that are as long as each other.
+                let same: &[[usize; 4]] = match [0, 1, 2].map(rank) {
+                    [2, 2, 2] => &[[0, 0, 1, 0], [0, 1, 2, 1], [1, 1, 2, 0]],
+                    [1, 2, 1] => &[[0, 0, 1, 0], [1, 1, 2, 0]],
+                    // A column times a row.
+                    _ => &[[0, 0, 1, 0], [0, 1, 2, 0]],
+                };
+                let equal =
+                    |[a, i, b, j]: &[usize; 4]| format!("{} == {}", dims(*a, *i), dims(*b, *j));
+                same.iter().map(equal).collect()
+            }
             Check::Slice => {
                 let path = self.path();
                 vec![format!("{path}has_slice({}.dims(), {})", args[0], triples(&args[1..]))]
